@@ -470,7 +470,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an odd entry in any list that the client reads from the service (null, an empty record, a record without its id, a number, a text) costs that entry only, and the host sees the same as without it',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-36':
-    'each size budget has a goal and a ceiling: above the ceiling `npm run size` fails, between the two it prints the excess',
+    'each measured size and breadth has a ceiling, which is what was measured, rounded up: above it `npm run size` or `npm run breadth` fails, and `-- --write` only lowers it',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
   'REL-34':
     'property tests start from one seed, which the test run prints and PROPERTY_SEED sets; a failed property comes with the command that repeats it',

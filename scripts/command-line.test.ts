@@ -84,7 +84,8 @@ npm run demo -- [AREA …] [options]
   }, 30_000)
 
   it.each([
-    ['size', '--analyse'],
+    ['size', '--write'],
+    ['breadth', '--list'],
     ['api', '--check'],
     ['build', '--help'],
     ['frameworks', '--help'],

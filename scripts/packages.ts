@@ -2,17 +2,7 @@
 // tarballs that talks to the emulator from ESM, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
 
 import { spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -23,13 +13,13 @@ import {
   prepareChromium,
   servePages,
 } from '@aiagent/test-support/chromium'
-import { build } from 'vite'
 import { readCommandLine } from './command-line.ts'
 import { followTheGuide } from './new-user.ts'
 import { audit, checkFiles, checkTarballs, type PackedPackage } from './package-checks.ts'
 import { tryRuntimes } from './package-runtimes.ts'
+import { BUNDLERS } from './page-bundles.ts'
 import { packStaged, publishedPackages, stagePackage } from './stage.ts'
-import { ensureTools, ownTool, ROOT, runOrThrow, verifyTool } from './tools.ts'
+import { ownTool, ROOT, runOrThrow } from './tools.ts'
 
 /** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
 const BARE_PROJECT = {
@@ -150,40 +140,13 @@ interface Bundles {
 async function bundleForBrowsers(project: string): Promise<Bundles> {
   const files: Record<string, string> = {}
   const entries: string[] = []
-
-  const result = await build({
-    root: project,
-    configFile: false,
-    logLevel: 'error',
-    build: { write: false, minify: false, modulePreload: false, rollupOptions: { input: join(project, 'page.ts') } },
-  })
-  const outputs = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
-  const chunks = outputs.filter(output => output.type === 'chunk')
-  for (const { fileName, code, isEntry } of chunks) {
-    files[`/vite/${fileName}`] = code
-    if (isEntry) entries.push(`/vite/${fileName}`)
-  }
-  refuseNode(
-    'vite',
-    chunks.flatMap(chunk => Object.keys(chunk.modules)),
-  )
-
-  const metafile = join(project, 'esbuild.json')
-  const options = ['--bundle', '--splitting', '--format=esm', '--outdir=esbuild', `--metafile=${metafile}`]
-  await runOrThrow(verifyTool('esbuild'), ['page.ts', ...options], { cwd: project })
-  const built = JSON.parse(readFileSync(metafile, 'utf8')) as { inputs: object; outputs: object }
-  for (const path of Object.keys(built.outputs)) files[`/${path}`] = readFileSync(join(project, path), 'utf8')
-  entries.push('/esbuild/page.js')
-  refuseNode('esbuild', Object.keys(built.inputs))
-
   copyFileSync(join(project, 'page.ts'), join(project, 'page.mjs'))
-  const bundling = await runOrThrow(process.execPath, [join(ensureTools('packages'), 'bundle.mjs'), project])
-  const modules = JSON.parse(bundling) as Readonly<Record<'webpack' | 'rollup', string[]>>
-  for (const bundler of ['webpack', 'rollup'] as const) {
-    refuseNode(bundler, modules[bundler])
-    for (const name of readdirSync(join(project, bundler)))
-      files[`/${bundler}/${name}`] = readFileSync(join(project, bundler, name), 'utf8')
-    entries.push(`/${bundler}/page.js`)
+  for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
+    const base = `/${bundler}/`
+    const bundled = await bundle({ folder: project, base, minify: false })
+    refuseNode(bundler, bundled.modules)
+    for (const [name, code] of Object.entries(bundled.files)) files[base + name] = code
+    entries.push(base + bundled.atOnce[0])
   }
 
   for (const [path, code] of Object.entries(files)) {

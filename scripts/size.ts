@@ -1,94 +1,178 @@
-// Compares the sizes of the client with size-budgets.json, minified and compressed: `npm run size`. Above a ceiling it
-// fails, above a goal it prints the excess. `npm run size -- --analyse` shows what takes the space, by folder.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { analyseBundle, describeBundle } from './bundle-analysis.ts'
+// Measures what pages load of the built packages, minified, with gzip and with brotli, and compares it with its ceilings:
+// `npm run size`; `-- --write` lowers ceilings. Each page is bundled with esbuild, Vite and webpack, and the largest counts.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { serveEmulator } from '@aiagent/emulator/node'
+import { HOW_TO_GET_CHROMIUM, launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
+import { depthOf, type Timeline } from '../bench/src/timeline.ts'
 import { readCommandLine } from './command-line.ts'
-import { installedSizes } from './installed-size.ts'
-import { bindingSize, compressedBytes, elementSizes, loadedSizes, viteSize } from './loaded-sizes.ts'
-import { type Budget, judgeSize } from './size-verdict.ts'
+import { BUNDLERS, type PageBundle } from './page-bundles.ts'
+import { applyRatchet, type Figures } from './ratchet.ts'
+import { readManifest, stagePackage } from './stage.ts'
 import { ROOT } from './tools.ts'
 
-const DIST = join(ROOT, 'packages', 'client', 'dist')
-/** Files that a page loads as they were built. */
-const FILES = ['ai-agent-sdk.iife.js', 'ai-agent-sdk-login.js', 'callback.html']
-/** The page whose chunks are measured. */
-const CORE = `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`
-/** The same from source, without the copies that the built index has of some parts. */
-const CORE_SOURCE = CORE.replace('@aiagent/client', './packages/client/src/ai-agent.ts')
-/** Further entries, which pages use beside it. */
-const ENTRIES = {
-  pkce: `export * from '@aiagent/client/pkce'`,
-  msal: `export * from '@aiagent/client/msal'`,
-  unstorage: `export * from '@aiagent/client/unstorage'`,
-  'react-native': `export * from '@aiagent/client/react-native'`,
-  view: `export * from '@aiagent/client/view'`,
-  recorder: `export * from '@aiagent/client/recorder'`,
-  doctor: `export * from '@aiagent/client/doctor'`,
-  otel: `export * from '@aiagent/client/otel'`,
+/** How long each script takes to load, in milliseconds. */
+const STEP_MS = 200
+/** How long a page loads what counts after it can be used, in milliseconds. */
+const AFTERWARDS_MS = 5_000
+
+/** A page whose scripts count. */
+interface MeasuredPage {
+  readonly script: string
+  /**
+   * For a page that is opened: what is in it, and what it shows when it can be used. All scripts that it loads until five seconds
+   * later count. Without it, those count that the page loads at once.
+   */
+  readonly opened?: { readonly body: string; readonly shows: string }
 }
 
-/** Built entries of the bindings, measured without what they adapt to and without the client. */
-const BINDINGS = {
-  react: 'react/dist/index.js',
-  'adapters ai-sdk': 'adapters/dist/ai-sdk.js',
-  'adapters assistant-ui': 'adapters/dist/assistant-ui.js',
-  'adapters direct-line': 'adapters/dist/direct-line.js',
+const PAGES: Readonly<Record<string, MeasuredPage>> = {
+  'until connected': {
+    script: `
+      import { AiAgent } from '@aiagent/client'
+      const agent = new AiAgent({ id: 'help', endpoint: document.body.dataset.endpoint })
+      agent.on('connected', () => document.body.append(document.createElement('hr')))
+      await agent.initialize()
+      await agent.connect()`,
+    opened: { body: '', shows: 'hr' },
+  },
+  elements: {
+    script: `import '@aiagent/elements'`,
+    opened: { body: '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>', shows: 'textarea' },
+  },
+  launcher: {
+    script: `import '@aiagent/elements/launcher'`,
+    opened: { body: '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>', shows: 'button' },
+  },
+  'ApiHelper alone': { script: `import { ApiHelper } from '@aiagent/client'; globalThis.used = ApiHelper` },
+  'helper and ROLE alone': {
+    script: `import { createContextMessage, ROLE } from '@aiagent/client'; globalThis.used = [createContextMessage, ROLE]`,
+  },
+  'view alone': { script: `import * as view from '@aiagent/client/view'; globalThis.used = view` },
+  'React Native entry': { script: `import * as native from '@aiagent/client/react-native'; globalThis.used = native` },
 }
 
-const isAnalysis = readCommandLine(
+const { write } = readCommandLine(
   {
     name: 'size',
-    about: 'Compares the sizes of the built client with scripts/size-budgets.json.',
-    options: { analyse: { type: 'boolean', help: 'shows what takes the space instead, by folder' } },
+    about: 'Measures what pages load of the built packages.',
+    options: { write: { type: 'boolean', help: 'lowers the ceilings that are above what was measured' } },
   },
-  ({ values }) => values.analyse,
+  ({ values }) => values,
 )
+if (!existsSync(join(ROOT, 'packages', 'client', 'dist')))
+  throw new Error('The packages are not built. Run `npm run build`.')
+const work = join(ROOT, '.cache', 'size')
+rmSync(work, { recursive: true, force: true })
 
-if (isAnalysis) console.log(describeBundle(await analyseBundle(CORE_SOURCE)))
-else await compare()
-
-async function compare(): Promise<void> {
-  const budgets = JSON.parse(readFileSync(join(ROOT, 'scripts', 'size-budgets.json'), 'utf8')) as Record<string, Budget>
-  const measured = await measure()
-  const verdicts = [...measured].map(([name, bytes]) => judgeSize(name, bytes, budgets[name]))
-  for (const { line } of verdicts) console.log(line)
-  const unmeasured = Object.keys(budgets).filter(name => !measured.has(name))
-  for (const name of unmeasured) console.error(`There is a budget for "${name}", which does not exist.`)
-  const passed = unmeasured.length === 0 && verdicts.every(({ fits }) => fits)
-  if (!passed)
-    console.error(
-      'Make it smaller, or raise its ceiling in scripts/size-budgets.json and add the reason to docs/decisions.md.\n' +
-        '`npm run size -- --analyse` shows which folders take the space.',
+const rows: Record<string, Figures | undefined> = {}
+const bundles: Bundled[] = []
+for (const [name, { script }] of Object.entries(PAGES))
+  for (const bundler of ['esbuild', 'vite', 'webpack'] as const) bundles.push(await bundle(name, script, bundler))
+const opened = await openPages()
+for (const [name, page] of Object.entries(PAGES)) {
+  const figures = bundles
+    .filter(bundle => bundle.name === name)
+    .map(bundle =>
+      page.opened ? opened?.get(bundle) : compressed(bundle.atOnce.map(file => bundle.files[file] ?? '')),
     )
-  process.exitCode = passed ? 0 : 1
+  if (figures[0])
+    console.log(
+      `${name} by esbuild, Vite and webpack: ${figures.map(each => each?.['gzip']?.toFixed(1)).join(', ')} kB`,
+    )
+  const columns = Object.keys(figures[0] ?? {})
+  const largest = (column: string) => Math.max(...figures.map(each => each?.[column] ?? Number.NaN))
+  rows[name] = figures[0] && Object.fromEntries(columns.map(column => [column, largest(column)]))
+}
+rows['script tag'] = compressed([readFileSync(join(ROOT, 'packages/client/dist/ai-agent-sdk.iife.js'), 'utf8')])
+rows['installed client'] = { MB: installedBytes('@aiagent/client') / 1e6 }
+applyRatchet('size', rows, write)
+
+interface Bundled extends PageBundle {
+  readonly name: string
+  readonly base: string
 }
 
-/** Sizes by name: the core, its lazy chunks, what further entries add to the core, and built files. */
-async function measure(): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>()
-  const core = await loadedSizes(CORE)
-  sizes.set('core', core.atOnce)
-  for (const [chunk, bytes] of core.onDemand) sizes.set(`chunk ${chunk}`, bytes)
-  sizes.set('core, vite', await viteSize(CORE))
-  sizes.set('until connected', core.untilConnected)
-  for (const [name, source] of Object.entries(ENTRIES)) {
-    const { atOnce } = await loadedSizes(`${CORE}\n${source}`)
-    sizes.set(name, atOnce - core.atOnce)
+async function bundle(name: string, script: string, bundler: 'esbuild' | 'vite' | 'webpack'): Promise<Bundled> {
+  const base = `/${name.replaceAll(' ', '-')}-${bundler}/`
+  const folder = join(work, base)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'page.mjs'), script)
+  return { name, base, ...(await BUNDLERS[bundler]({ folder, base, minify: true })) }
+}
+
+/** Opens the pages beside each other, and returns the figures of each bundle; undefined without a browser. */
+async function openPages(): Promise<Map<Bundled, Figures> | undefined> {
+  if ((await prepareChromium()) === undefined) {
+    console.warn(`Pages were not opened, so that some figures are missing. ${HOW_TO_GET_CHROMIUM}`)
+    return undefined
   }
-  const built = (path: string) => join(ROOT, 'packages', path)
-  for (const [name, path] of Object.entries(BINDINGS)) sizes.set(name, await bindingSize(built(path)))
-  const hooks = await bindingSize(built(BINDINGS.react))
-  sizes.set('react ai-sdk', (await bindingSize(built(BINDINGS.react), built('react/dist/ai-sdk.js'))) - hooks)
-  for (const [name, bytes] of await elementSizes()) sizes.set(name, bytes)
-  for (const name of FILES) {
-    const path = join(DIST, name)
-    if (!existsSync(path)) throw new Error('The client is not built. Run `npm run build`.')
-    sizes.set(name, compressedBytes(readFileSync(path)))
+  const [chromium, service] = await Promise.all([launchChromium(), serveEmulator()])
+  const files: Record<string, string> = {}
+  for (const { name, base, atOnce, files: scripts } of bundles) {
+    const links = atOnce.map(file => `<link rel="modulepreload" href="${base}${file}">`).join('')
+    const body = `<body data-endpoint="${service.url}">${PAGES[name]?.opened?.body.replace('ENDPOINT', service.url)}`
+    files[base] = `<!doctype html>${links}${body}<script type="module" src="${base}${atOnce[0]}"></script>`
+    for (const [file, code] of Object.entries(scripts)) files[base + file] = code
   }
-  sizes.set(
-    'installed',
-    [...installedSizes().values()].reduce((sum, bytes) => sum + bytes, 0),
-  )
-  return sizes
+  const server = await servePages(files)
+  try {
+    return new Map(
+      await Promise.all(
+        bundles.flatMap(bundle => {
+          const shows = PAGES[bundle.name]?.opened?.shows
+          return shows ? [open(bundle, server.url, shows).then(figures => [bundle, figures] as const)] : []
+        }),
+      ),
+    )
+  } finally {
+    await Promise.all([chromium.close(), service.close(), server.close()])
+  }
+
+  async function open({ base, files }: Bundled, origin: string, shows: string): Promise<Figures> {
+    const { context, newPage } = await chromium.newWindow()
+    const loaded: Timeline = []
+    await context.route('**/*.js', async route => {
+      const start = performance.now()
+      // Files that a page requests together overlap also on a busy machine.
+      await delay(STEP_MS)
+      loaded.push([start, performance.now(), basename(route.request().url())])
+      await route.continue()
+    })
+    const page = await newPage()
+    await page.goto(origin + base)
+    await page.locator(shows).first().waitFor({ state: 'attached' })
+    await delay(AFTERWARDS_MS)
+    return {
+      ...compressed(loaded.map(([, , file]) => files[file] ?? '')),
+      files: loaded.length,
+      steps: depthOf(loaded),
+    }
+  }
+}
+
+/** Compressed kilobytes of scripts, each compressed alone, as servers do. */
+function compressed(scripts: readonly string[]): Figures {
+  const kilobytes = (compress: (script: string) => Buffer) =>
+    scripts.reduce((sum, script) => sum + compress(script).length, 0) / 1000
+  return {
+    gzip: kilobytes(script => gzipSync(script, { level: 9 })),
+    brotli: kilobytes(script => brotliCompressSync(script)),
+  }
+}
+
+/** Bytes on disk after an installation of a package, with all that it depends on. */
+function installedBytes(name: string, counted = new Set<string>()): number {
+  if (counted.has(name)) return 0
+  counted.add(name)
+  const [, own] = /^@aiagent\/(.+)$/.exec(name) ?? []
+  const folder = own ? stagePackage(own, join(ROOT, '.cache', 'packed')) : join(ROOT, 'node_modules', name)
+  const { dependencies = {} } = readManifest(join(folder, 'package.json')) as { dependencies?: object }
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => statSync(join(entry.parentPath, entry.name)).size)
+    .concat(Object.keys(dependencies).map(dependency => installedBytes(dependency, counted)))
+    .reduce((sum, bytes) => sum + bytes, 0)
 }

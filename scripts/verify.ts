@@ -15,6 +15,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['fuzz', '--runs', '3000'],
   ['tabs', '--runs', '20', '--max-seconds', '80'],
   ['fleet', '--campaign', '--conversations', '60', '--minutes', '0.2', '--per-second', '30'],
+  ['breadth'],
   ['examples'],
   ['docs', '--check'],
   ['build'],

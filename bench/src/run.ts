@@ -10,7 +10,6 @@ import { masking } from './measures/masking.ts'
 import type { Bench, Measure } from './measures/measure.ts'
 import { growth, heap } from './measures/memory.ts'
 import { page } from './measures/page.ts'
-import { size } from './measures/sizes.ts'
 import { throughput } from './measures/throughput.ts'
 import { view } from './measures/view.ts'
 import { buildPrograms } from './programs.ts'
@@ -30,7 +29,6 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   elements,
   heap,
   growth,
-  size,
 }
 
 const values = readCommandLine(

@@ -1,7 +1,6 @@
 import { serveEmulator } from '@aiagent/emulator/node'
 import { bundleModulesForPage, launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { elementSizes } from '../../../scripts/loaded-sizes.ts'
 import { atMost, type Finding, quantile, summary } from '../figure.ts'
 import type { Bench } from './measure.ts'
 
@@ -16,10 +15,9 @@ const TEXT = 'A **longer** answer with [a link](https://shop.test) and `code`, o
  * judged by the time of the processor, since a busy machine makes the clock slower and not the work.
  */
 export async function elements(bench: Bench): Promise<Finding[]> {
-  const sizes = await sizeFindings()
   if ((await prepareChromium()) === undefined) {
     console.warn('The chat element was not measured: no Chromium was found.')
-    return sizes
+    return []
   }
   const [chromium, files] = await Promise.all([
     launchChromium({ needs: ['browser window'] }),
@@ -67,7 +65,6 @@ export async function elements(bench: Bench): Promise<Finding[]> {
       goal: atMost(16),
       note: `95 % within ${quantile(keys, 0.95).toFixed(0)} ms`,
     },
-    ...sizes,
   ]
 }
 
@@ -113,19 +110,4 @@ async function measure(page: Page): Promise<Run> {
   } finally {
     await service.close()
   }
-}
-
-/** What the element adds to the client. */
-async function sizeFindings(): Promise<Finding[]> {
-  const sizes = [...(await elementSizes())]
-  const goals: Readonly<Record<string, number>> = { elements: 25, 'elements launcher': 3 }
-  return sizes.map(([name, bytes]) => {
-    const goal = goals[name]
-    return {
-      name: `Size of ${name}, min + gzip`,
-      value: bytes / 1000,
-      unit: 'kB',
-      ...(goal !== undefined && { goal: atMost(goal) }),
-    }
-  })
 }

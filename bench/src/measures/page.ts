@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { launchChromium, prepareChromium } from '@aiagent/test-support/chromium'
-import { build } from 'esbuild'
-import { build as viteBuild } from 'vite'
-import { compressedBytes, loadedWith } from '../../../scripts/loaded-sizes.ts'
+import { BUNDLERS } from '../../../scripts/page-bundles.ts'
 import { ROOT } from '../../../scripts/tools.ts'
 import { atMost, type Finding } from '../figure.ts'
 import { depthOf, type Timeline, takeTimeline } from '../timeline.ts'
@@ -32,10 +30,12 @@ export async function page(bench: Bench): Promise<Finding[]> {
   const chromium = await launchChromium()
   const results: Finding[] = []
   try {
-    for (const [bundler, bundle] of Object.entries({ esbuild: bundleWithEsbuild, vite: bundleWithVite })) {
-      const folder = await mkdtemp(join(tmpdir(), 'aiagent-page-'))
+    for (const bundler of ['esbuild', 'vite'] as const) {
+      // Below the root, so that the packages resolve.
+      await mkdir(join(ROOT, '.cache'), { recursive: true })
+      const folder = await mkdtemp(join(ROOT, '.cache', 'page-'))
       try {
-        const files = await bundle(folder)
+        const files = await bundlePage(bundler, folder)
         for (const resume of [false, true]) {
           const connectSeveralTimes = async (endpoint: string) => {
             const runs: Timeline[] = []
@@ -111,62 +111,15 @@ interface Files {
   readonly sizes: ReadonlyMap<string, number>
 }
 
-/** Splits the page into files, as esbuild does. Its own files are loaded at once: its links name them. */
-async function bundleWithEsbuild(folder: string): Promise<Files> {
-  const { metafile, outputFiles } = await build({
-    stdin: { contents: PAGE, resolveDir: ROOT, sourcefile: 'page.js' },
-    absWorkingDir: ROOT,
-    outdir: 'page',
-    entryNames: 'entry',
-    chunkNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    metafile: true,
-    write: false,
-    logLevel: 'warning',
-  })
-  const contents = new Map(outputFiles.map(file => [basename(file.path), file.contents]))
-  const own = [...loadedWith(metafile.outputs, 'page/entry.js')].map(name => basename(name))
-  return await writePage(folder, 'entry.js', own, contents)
-}
-
-/** The same with vite, which names the files of a part where the part is imported, so that they load together. */
-async function bundleWithVite(folder: string): Promise<Files> {
-  await writeFile(join(folder, 'page.js'), PAGE)
-  const result = await viteBuild({
-    root: folder,
-    configFile: false,
-    logLevel: 'warn',
-    resolve: { alias: { '@aiagent/client': join(ROOT, 'packages', 'client', 'dist', 'index.js') } },
-    build: {
-      write: false,
-      target: 'es2022',
-      assetsDir: '',
-      rollupOptions: { input: join(folder, 'page.js') },
-    },
-  })
-  const [output] = [result].flat()
-  if (!output || !('output' in output)) throw new Error('vite built nothing.')
-  const chunks = output.output.filter(file => file.type === 'chunk')
-  const entry = chunks.find(chunk => chunk.isEntry)
-  if (!entry) throw new Error('vite built no entry.')
-  const contents = new Map(chunks.map(({ fileName, code }) => [fileName, Buffer.from(code)]))
-  return await writePage(folder, entry.fileName, [entry.fileName, ...entry.imports], contents)
-}
-
-async function writePage(
-  folder: string,
-  entry: string,
-  own: readonly string[],
-  contents: ReadonlyMap<string, Uint8Array>,
-): Promise<Files> {
-  for (const [name, bytes] of contents) await writeFile(join(folder, name), bytes)
-  const links = own.map(name => `<link rel="modulepreload" href="/${name}">`).join('')
-  const page = `<!doctype html>${links}<script type="module" src="/${entry}"></script>`
-  await writeFile(join(folder, 'index.html'), page)
-  return { own, sizes: new Map([...contents].map(([name, bytes]) => [name, compressedBytes(bytes)])) }
+/** Bundles the page into a folder, with links to what it loads at once. */
+async function bundlePage(bundler: 'esbuild' | 'vite', folder: string): Promise<Files> {
+  await writeFile(join(folder, 'page.mjs'), PAGE)
+  const { files, atOnce } = await BUNDLERS[bundler]({ folder, base: '/', minify: true })
+  for (const [name, code] of Object.entries(files)) await writeFile(join(folder, name), code)
+  const links = atOnce.map(name => `<link rel="modulepreload" href="/${name}">`).join('')
+  await writeFile(
+    join(folder, 'index.html'),
+    `<!doctype html>${links}<script type="module" src="/${atOnce[0]}"></script>`,
+  )
+  return { own: atOnce, sizes: new Map(Object.entries(files).map(([name, code]) => [name, gzipSync(code).length])) }
 }
