@@ -539,6 +539,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'what is refused while the data of a user is removed names the way on: logout() to who called it, else `userChanged`',
   'REL-198':
     'the error of a snapshot has a stable code, for which `@aiagent/elements/strings` has the sentences of the chat in each of its languages',
+  'REL-240':
+    'each request of a start is sent with the last answer that it needs, and none before: directly with an anonymous token, and in a contact center',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':
