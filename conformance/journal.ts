@@ -1,41 +1,8 @@
 import type { AgentEvent, AgentEventType, AiAgent } from '@aiagent/client'
+import { EVENT_NAMES } from './event-names.ts'
 
-const TYPES = Object.keys({
-  initialized: 0,
-  portalsAvailable: 0,
-  agentsAvailable: 0,
-  profilesAvailable: 0,
-  connected: 0,
-  closed: 0,
-  stateChanged: 0,
-  error: 0,
-  message: 0,
-  agentMessage: 0,
-  escalation: 0,
-  errorMessage: 0,
-  maskingPatternsRefused: 0,
-  maskingUnavailable: 0,
-  heartbeat: 0,
-  contextValidation: 0,
-  chatHistory: 0,
-  rateLimited: 0,
-  tokenExpiring: 0,
-  userChanged: 0,
-  queueFlushed: 0,
-  deliveryUpdate: 0,
-  callTranscriptUpdate: 0,
-  callerInfoUpdate: 0,
-  conversationIdUpdate: 0,
-  userContextUpdate: 0,
-  filterTagsUpdate: 0,
-  transcriptUpdate: 0,
-  transcriptRestored: 0,
-  transcriptTrimmed: 0,
-  transcriptCleared: 0,
-  conversationRead: 0,
-  messagesRecovered: 0,
-  workingChanged: 0,
-} satisfies Record<Exclude<AgentEventType, 'phaseChanged'>, 0>) as AgentEventType[]
+/** A test of phases listens to them itself. */
+const TYPES = EVENT_NAMES.filter(name => name !== 'phaseChanged')
 
 /** Records every event of an agent, in order. */
 export class Journal {

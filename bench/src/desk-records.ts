@@ -17,7 +17,7 @@ export function deskRoutes(host: string): Record<string, () => unknown> {
       userType: 'agent',
       departmentId: 999,
       portals: [portalId, 2],
-      webSocketDomain: `ws://${host}`,
+      webSocketDomain: `wss://${host}`,
     }),
     [`GET ${paths.userDetails()}`]: () => ({ user: [{ id: 'desk-agent', name: 'Desk agent' }] }),
     [`GET ${paths.myPortals()}`]: () => ({

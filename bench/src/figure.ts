@@ -6,7 +6,7 @@ export interface Goal {
 
 /** One measured number. */
 export interface Figure {
-  /** Name of the measurement that brought it, as `--only` takes it. */
+  /** Name of the measurement that brought it, as the command takes it. */
   readonly measure: string
   /** What it says, for people. */
   readonly name: string

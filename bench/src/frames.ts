@@ -17,9 +17,11 @@ export const expectBytes = (count: number, bytes: number): string => `#bytes ${c
 /** Bytes in front of a masked frame's text: two, the longer length where it is needed, and the mask. */
 const headerOf = (bytes: number): number => (bytes < 126 ? 2 : 4) + 4
 
-/** Ask the service to send so many frames of so many bytes, each written alone or many with one write. */
-export const pushFrames = (count: number, bytes: number, packed: boolean): string =>
-  `#push ${count} ${bytes} ${packed ? 'packed' : 'single'}`
+/** Asks the service to send so many frames of so many bytes. */
+export const pushFrames = (count: number, bytes: number): string => `#push ${count} ${bytes}`
+
+/** Asks the service to send the same back. */
+export const ECHO = '#echo'
 
 /** What the service says when it counts bytes; nothing may be sent before. */
 export const READY = '#ready'

@@ -2,7 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loadDevelopmentCertificate } from '@aiagent/emulator/node'
 import { build } from 'esbuild'
+import { ownTool, runOrThrow } from '../../scripts/tools.ts'
 
 const SOURCE = fileURLToPath(new URL('./', import.meta.url))
 const PROGRAMS = join(SOURCE, 'programs')
@@ -14,6 +16,8 @@ const LIMIT_MS = 120_000
 
 /** The programs as plain JavaScript, each for a separate process. */
 export interface Programs {
+  /** Certificate and key of a service on this machine, which every program trusts. PEM. */
+  readonly certificate: { readonly cert: string; readonly key: string }
   /**
    * Runs a program to its end.
    *
@@ -24,16 +28,27 @@ export interface Programs {
    */
   run<Result>(name: string, parameters: object, nodeOptions?: readonly string[], limitMs?: number): Promise<Result>
   /** Starts a program that goes on until it is ended. */
-  start<Report>(name: string, parameters: object): Promise<{ report: Report; end(): Promise<void> }>
+  start<Report>(name: string, parameters: object): Promise<Started<Report>>
   /** Removes the files. */
   remove(): Promise<void>
 }
 
+/** A program that goes on. */
+export interface Started<Report> {
+  readonly report: Report
+  /** Asks the program for another report. */
+  ask<Answer>(): Promise<Answer>
+  end(): Promise<void>
+}
+
 /**
- * Bundles the programs, as the published package is bundled: transforming TypeScript while a program runs would be
- * counted as time that the library takes. Other packages stay imports.
+ * Builds the packages, which the programs import as a host does. The programs are bundled, because transforming TypeScript
+ * while they run would be counted as time that the library takes.
+ *
+ * @param packages those that pages need besides client and protocol
  */
-export async function buildPrograms(): Promise<Programs> {
+export async function buildPrograms(packages: readonly string[] = []): Promise<Programs> {
+  await runOrThrow(ownTool('tsx'), ['scripts/build.ts', 'client', 'protocol', ...packages])
   const folder = await mkdtemp(join(CACHE, '.bench-'))
   const files = (await readdir(PROGRAMS)).filter(name => name.endsWith('.ts'))
   await build({
@@ -46,12 +61,15 @@ export async function buildPrograms(): Promise<Programs> {
     platform: 'node',
     target: 'node20',
     conditions: ['@aiagent/source'],
-    external: ['ws', 'oauth4webapi'],
+    external: ['ws', '@aiagent/client', '@aiagent/protocol'],
     logLevel: 'warning',
   })
+  const { file, ...certificate } = await loadDevelopmentCertificate('127.0.0.1', folder)
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: file }
   const launch = (name: string, parameters: object, execArgv: readonly string[]) =>
-    fork(join(folder, `${basename(name, '.ts')}.mjs`), [JSON.stringify(parameters)], { execArgv: [...execArgv] })
+    fork(join(folder, `${basename(name, '.ts')}.mjs`), [JSON.stringify(parameters)], { execArgv: [...execArgv], env })
   return {
+    certificate,
     async run<Result>(
       name: string,
       parameters: object,
@@ -72,6 +90,10 @@ export async function buildPrograms(): Promise<Programs> {
       const report = await firstReport<Report>(name, child)
       return {
         report,
+        ask: <Answer>() => {
+          child.send('report')
+          return firstReport<Answer>(name, child)
+        },
         end: async () => {
           if (child.connected) child.disconnect()
           await ended(child)
@@ -84,9 +106,15 @@ export async function buildPrograms(): Promise<Programs> {
 
 function firstReport<Report>(name: string, child: ChildProcess): Promise<Report> {
   return new Promise((resolve, reject) => {
-    child.once('message', report => resolve(report as Report))
+    const fail = (code: number | null, signal: string | null) =>
+      reject(new Error(`${name} ended without a report (${signal ?? code}).`))
+    child.once('exit', fail)
     child.once('error', reject)
-    child.once('exit', (code, signal) => reject(new Error(`${name} ended without a report (${signal ?? code}).`)))
+    child.once('message', report => {
+      child.off('exit', fail)
+      child.off('error', reject)
+      resolve(report as Report)
+    })
   })
 }
 

@@ -1,8 +1,7 @@
-// Measures what is fast and small: `npm run bench`, with `-- --only NAME` (repeatable) or `-- --quick`.
+// Measures what is fast and small: `npm run bench`, with `-- NAME…` for single measurements, or `-- --quick`.
 import { readCommandLine, UsageError } from '../../scripts/command-line.ts'
 import { type Figure, figureOf } from './figure.ts'
-import { connect, secondAgent } from './measures/connect.ts'
-import { desk } from './measures/desk.ts'
+import { connect } from './measures/connect.ts'
 import { elements } from './measures/elements.ts'
 import { flush } from './measures/flush.ts'
 import { json } from './measures/json.ts'
@@ -20,8 +19,6 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   throughput,
   json,
   connect,
-  'second-agent': secondAgent,
-  desk,
   page,
   flush,
   masking,
@@ -31,35 +28,28 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   growth,
 }
 
-const values = readCommandLine(
+const { names, isQuick } = readCommandLine(
   {
     name: 'bench',
     about: 'Measures what is fast and small. A whole run writes docs/performance.md and bench/results.json.',
-    options: {
-      only: {
-        type: 'string',
-        multiple: true,
-        value: 'NAME',
-        help: `measures only this: ${Object.keys(MEASURES).join(', ')}`,
-      },
-      quick: { type: 'boolean', help: 'measures less often, for a first look' },
-    },
+    words: { name: 'NAME', help: `measurements, all by default: ${Object.keys(MEASURES).join(', ')}` },
+    options: { quick: { type: 'boolean', help: 'measures less often, for a first look' } },
   },
-  ({ values }) => {
-    const unknown = values.only.find(name => !Object.hasOwn(MEASURES, name))
-    if (unknown === undefined) return values
+  ({ values, words }) => {
+    const unknown = words.find(name => !Object.hasOwn(MEASURES, name))
+    if (unknown === undefined) return { names: words, isQuick: values.quick }
     throw new UsageError(`There is no measurement "${unknown}". There are: ${Object.keys(MEASURES).join(', ')}.`)
   },
 )
-const names = values.only.length > 0 ? values.only : Object.keys(MEASURES)
+const isMeasured = (name: string) => names.length === 0 || names.includes(name)
 
-console.log(`Measuring on ${machineLine()}. This takes ${values.quick ? 'a minute or two' : 'about ten minutes'}.`)
-const programs = await buildPrograms()
+console.log(`Measuring on ${machineLine()}. A whole run takes about ten minutes.`)
+const programs = await buildPrograms(isMeasured('elements') ? ['elements'] : [])
 try {
   const figures = await measureAll()
   console.log(`\n${printedTable(figures)}`)
   // A part, or a quick look, does not replace the figures of a whole run.
-  if (values.only.length === 0 && !values.quick) {
+  if (names.length === 0 && !isQuick) {
     writeResults(figures)
     console.log('\nWritten to bench/results.json, docs/performance.svg and docs/performance.md.')
   }
@@ -70,21 +60,22 @@ try {
 async function measureAll(): Promise<Figure[]> {
   const bench: Bench = {
     programs,
-    times: (usually, quick) => (values.quick ? quick : usually),
+    times: (usually, quick) => (isQuick ? quick : usually),
     async withService(delayMs, work, pages) {
-      const { report, end } = await programs.start<{ endpoint: string }>('service', { delayMs, pages })
+      const { certificate } = programs
+      const service = await programs.start<{ endpoint: string }>('service', { delayMs, pages, certificate })
       try {
-        return await work(report.endpoint)
+        return await work({ endpoint: service.report.endpoint, takeTimeline: service.ask })
       } finally {
-        await end()
+        await service.end()
       }
     },
   }
   const figures: Figure[] = []
-  for (const name of names) {
+  for (const [name, measure] of Object.entries(MEASURES)) {
+    if (!isMeasured(name)) continue
     const start = performance.now()
-    const findings = (await MEASURES[name]?.(bench)) ?? []
-    figures.push(...findings.map(finding => figureOf(name, finding)))
+    figures.push(...(await measure(bench)).map(finding => figureOf(name, finding)))
     console.log(`${name}: ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
   return figures

@@ -1,11 +1,6 @@
 /** Calls and upgrades of the service: when each came and was answered, in milliseconds, and its address. */
 export type Timeline = [came: number, answered: number, address: string][]
 
-/** What the service was asked since the last look; the looks themselves are not calls. */
-export async function takeTimeline(endpoint: string): Promise<Timeline> {
-  return (await (await fetch(`${endpoint}/timeline`)).json()) as Timeline
-}
-
 /** The longest chain in which each call came after the one before was answered. */
 export function depthOf(timeline: Timeline): number {
   let depth = 0

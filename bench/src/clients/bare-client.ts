@@ -1,26 +1,50 @@
-import { CHAT_QUERY, PERSONA, paths, ROLE } from '@aiagent/protocol'
+import { CHAT_QUERY, PERSONA, paths, ROLE, SCOPE } from '@aiagent/protocol'
 import { WebSocket } from 'ws'
+import { DESK, DESK_CONTEXT } from '../desk-records.ts'
 
-/** Opens the chat as the library does, call by call, with nothing but `fetch` and `ws`. */
+/*
+ * The calls of a start that the protocol demands, each with the last answer that it needs, with nothing but `fetch` and `ws`.
+ * The order is that of `order-of-requests.test.ts`.
+ */
+
+/** A direct start with an anonymous token, whose scopes are final only when the agent is known. */
 export async function connectBare(endpoint: string): Promise<WebSocket> {
-  const deployment = await call(endpoint + paths.deploymentInfo())
-  const metadata = await call(deployment.apiDomain + paths.metadataOfDeployment())
-  const { access_token: token } = await call(metadata.authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: 'client_id=clientId&client_secret=clientSecret&grant_type=client_credentials',
-  })
-  const headers = { Authorization: `Bearer ${token}` }
-  const agent = await call(deployment.apiDomain + paths.agentDetails('help'), { headers })
-  return openBareSession(deployment.apiDomain, agent.webSocketDomain, token)
+  const { apiDomain } = await call(endpoint + paths.deploymentInfo())
+  const { authenticationDetails } = await call(apiDomain + paths.metadataOfDeployment())
+  const [{ accessTokenURL }] = authenticationDetails.oAuthAnonymousCustomer
+  const scopes: string[] = [SCOPE.PORTAL_MANAGER, SCOPE.AI_SERVICES]
+  const first = await fetchToken(accessTokenURL, scopes)
+  const { webSocketDomain } = await call(apiDomain + paths.agentDetails('help'), authorized(first))
+  const token = await fetchToken(accessTokenURL, [...scopes, SCOPE.CUSTOMER_MANAGER])
+  return openBareSession(apiDomain, webSocketDomain, token)
+}
+
+/** A start in a contact center with the token of a user. Portal and profile are known in advance. */
+export async function connectBareDesk(endpoint: string, token: string): Promise<WebSocket> {
+  const { agentId, portalId, profileId } = DESK
+  const { apiDomain } = await call(endpoint + paths.deploymentInfo())
+  const load = (path: string, init?: RequestInit) => call(apiDomain + path, { ...authorized(token), ...init })
+  const { webSocketDomain } = await load(paths.agentDetails(agentId))
+  await Promise.all([load(paths.userDetails()), load(paths.myPortals())])
+  await Promise.all([load(paths.portalDetails(portalId)), load(paths.userProfiles(portalId))])
+  await load(paths.selectUserProfile(portalId, profileId), { method: 'PUT' })
+  const socket = await openBareSession(apiDomain, webSocketDomain, token, agentId, { context: DESK_CONTEXT })
+  socket.send(JSON.stringify({ persona: PERSONA.METADATA, role: ROLE.TOKEN, messageData: { token } }))
+  return socket
 }
 
 /** What every further chat of the process costs: a session and a socket. */
-export async function openBareSession(apiDomain: string, chatDomain: string, token: string): Promise<WebSocket> {
-  const { sessionId } = await call(apiDomain + paths.session('help'), {
+export async function openBareSession(
+  apiDomain: string,
+  chatDomain: string,
+  token: string,
+  agentId = 'help',
+  body: object = {},
+): Promise<WebSocket> {
+  const { sessionId } = await call(apiDomain + paths.session(agentId), {
     method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-    body: '{}',
+    ...authorized(token),
+    body: JSON.stringify(body),
   })
   const socket = new WebSocket(`${chatDomain}/?${CHAT_QUERY.SESSION_ID}=${sessionId}`, { perMessageDeflate: false })
   await new Promise<void>((resolve, reject) => {
@@ -42,6 +66,16 @@ interface Answer {
   access_token: string
   webSocketDomain: string
   sessionId: string
+}
+
+const authorized = (token: string) => ({
+  headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+})
+
+async function fetchToken(address: string, scopes: readonly string[]): Promise<string> {
+  const grant = { client_id: 'clientId', client_secret: 'clientSecret', grant_type: 'client_credentials' }
+  const body = new URLSearchParams({ ...grant, scope: scopes.join(' ') })
+  return (await call(address, { method: 'POST', body })).access_token
 }
 
 async function call(address: string, init?: RequestInit): Promise<Answer> {

@@ -1,6 +1,7 @@
 import { serveEmulator } from '@aiagent/emulator/node'
-import { bundleModulesForPage, launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
+import { launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
+import { bundlePage } from '../bundle-page.ts'
 import { atMost, type Finding, quantile, summary } from '../figure.ts'
 import type { Bench } from './measure.ts'
 
@@ -19,17 +20,16 @@ export async function elements(bench: Bench): Promise<Finding[]> {
     console.warn('The chat element was not measured: no Chromium was found.')
     return []
   }
-  const [chromium, files] = await Promise.all([
+  const [chromium, { scripts }] = await Promise.all([
     launchChromium({ needs: ['browser window'] }),
-    bundleModulesForPage(`import * as bench from '../clients/chat-page.ts'\nglobalThis.bench = bench`, import.meta.url),
+    bundlePage(`import * as bench from './clients/chat-page.ts'\nglobalThis.bench = bench`),
   ])
-  const scripts = Object.fromEntries(Object.entries(files).map(([name, code]) => [`/${name}`, code]))
   const html =
-    '<!doctype html><body style="margin:0"><style>ai-agent-chat{block-size:100vh}</style><script type="module" src="/entry.js"></script>'
+    '<!doctype html><body style="margin:0"><style>ai-agent-chat{block-size:100vh}</style><script type="module" src="/page.js"></script>'
   const server = await servePages({ '/': html, ...scripts })
   const runs: Run[] = []
   try {
-    for (let round = bench.times(7, 2); round > 0; round--) {
+    for (let round = bench.times(5, 2); round > 0; round--) {
       const page = await chromium.newPage()
       await page.setViewportSize({ width: 420, height: 720 })
       await page.goto(server.url)

@@ -19,8 +19,8 @@ export async function json(bench: Bench): Promise<Finding[]> {
     for (const { bytes, label, messages } of SIZES) {
       const ratios: number[] = []
       const costs = { json: [] as number[], library: [] as number[] }
-      for (let run = bench.times(5, 1); run > 0; run--) {
-        const parameters: JsonParameters = { way, bytes, messages, rounds: bench.times(300, 60) }
+      for (let run = bench.times(3, 1); run > 0; run--) {
+        const parameters: JsonParameters = { way, bytes, messages, rounds: bench.times(150, 60) }
         const result = await bench.programs.run<JsonResult>('json', parameters)
         ratios.push(median(result.library) / median(result.json))
         costs.json.push(median(result.json))

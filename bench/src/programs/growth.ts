@@ -1,6 +1,6 @@
 // By how many bytes the heap grows over a long conversation whose transcript is bounded, in its first half and its second.
-import { connectLibrary } from '../clients/library-client.ts'
-import { MEMORY_ENDPOINT, MEMORY_ENVIRONMENT, MemorySocket } from '../clients/memory-service.ts'
+import { connected, makeObservedAgent } from '../clients/library-client.ts'
+import { MEMORY_ENDPOINT, MemorySocket, memoryEnvironment } from '../clients/memory-service.ts'
 import { inboundFrames, outboundTexts } from '../frames.ts'
 import { heapInUse } from '../heap.ts'
 import { finish, parameters } from '../report-to-parent.ts'
@@ -14,7 +14,9 @@ export interface GrowthResult {
 }
 
 const { messages, maxEntries } = parameters<{ messages: number; maxEntries: number }>()
-const agent = await connectLibrary(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, MEMORY_ENVIRONMENT)
+const agent = await connected(
+  makeObservedAgent(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, memoryEnvironment()),
+)
 const frames = inboundFrames(500)
 const texts = outboundTexts(120)
 let answers = 0

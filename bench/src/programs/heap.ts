@@ -1,20 +1,23 @@
 // What one chat keeps on the heap, in bytes: connected and idle, or disconnected and no longer referenced.
 import { connectBare, openBareSession } from '../clients/bare-client.ts'
-import { connectLibrary } from '../clients/library-client.ts'
+import { connected, makeAgent, makeObservedAgent } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 
-const { endpoint, side, chats } = parameters<{
+export interface HeapParameters {
   endpoint: string
-  side: 'bare' | 'library' | 'dropped'
+  /** `observed`: an agent with a listener on every event. `dropped`: one that was disconnected. */
+  side: 'bare' | 'library' | 'observed' | 'dropped'
   chats: number
-}>()
+}
+
+const { endpoint, side, chats } = parameters<HeapParameters>()
 
 /** The first chats of a process pay for what all of them share. */
 const WARM_UP_CHATS = 20
 
 const open: unknown[] = []
-const add = { bare: addBare, library: addAgent, dropped: useAgent }[side]
+const add = { bare: addBare, library: addAgent, observed: addObserved, dropped: useAgent }[side]
 if (side === 'bare') open.push(await connectBare(endpoint))
 for (let count = 0; count < WARM_UP_CHATS; count++) await add()
 const before = await heapInUse()
@@ -30,14 +33,17 @@ async function addBare(): Promise<void> {
 }
 
 async function addAgent(): Promise<void> {
-  const agent = await connectLibrary(endpoint)
+  const agent = await connected(makeAgent(endpoint))
   agent.on('agentMessage', () => undefined)
   open.push(agent)
 }
 
+async function addObserved(): Promise<void> {
+  open.push(await connected(makeObservedAgent(endpoint)))
+}
+
 /** Connects an agent, disconnects it, and keeps no reference to it. */
 async function useAgent(): Promise<void> {
-  const agent = await connectLibrary(endpoint)
-  agent.on('agentMessage', () => undefined)
+  const agent = await connected(makeObservedAgent(endpoint))
   await agent.disconnect()
 }

@@ -1,7 +1,7 @@
 // The library with a socket in memory beside JSON alone, in turns within one process, by the time of the processor.
 import { sendBare } from '../clients/bare-client.ts'
-import { connectLibrary } from '../clients/library-client.ts'
-import { MEMORY_ENDPOINT, MEMORY_ENVIRONMENT, MemorySocket } from '../clients/memory-service.ts'
+import { connected, makeObservedAgent } from '../clients/library-client.ts'
+import { MEMORY_ENDPOINT, MemorySocket, memoryEnvironment } from '../clients/memory-service.ts'
 import { inboundFrames, outboundTexts } from '../frames.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 
@@ -11,8 +11,6 @@ export interface JsonParameters {
   /** Messages of one round. */
   messages: number
   rounds: number
-  /** Leaves out the side of JSON, for a profile of the library. */
-  libraryAlone?: boolean
 }
 
 /** Microseconds of the processor for one round of each. */
@@ -21,8 +19,8 @@ export interface JsonResult {
   library: number[]
 }
 
-const { way, bytes, messages, rounds, libraryAlone } = parameters<JsonParameters>()
-const agent = await connectLibrary(MEMORY_ENDPOINT, {}, MEMORY_ENVIRONMENT)
+const { way, bytes, messages, rounds } = parameters<JsonParameters>()
+const agent = await connected(makeObservedAgent(MEMORY_ENDPOINT, {}, memoryEnvironment()))
 const socket = MemorySocket.last
 if (!socket) throw new Error('The agent has opened no socket.')
 const texts = way === 'out' ? outboundTexts(bytes) : inboundFrames(bytes)
@@ -53,13 +51,11 @@ const library =
 const WARM_UP_ROUNDS = 20
 const result: JsonResult = { json: [], library: [] }
 for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-  const sides = libraryAlone ? ([['library', library]] as const) : inTurn(round)
-  for (const [side, work] of sides) {
+  for (const [side, work] of inTurn(round)) {
     const before = process.cpuUsage()
     await work()
     const { user, system } = process.cpuUsage(before)
     if (round >= 0) result[side].push(user + system)
-    agent.clearTranscript()
   }
 }
 if (characters + sink.sent + socket.sent === 0) throw new Error('No message was processed.')

@@ -1,22 +1,28 @@
 // The service of both sides, in a separate process, so that its work counts for neither.
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { DESK, deskRoutes } from '../desk-records.ts'
-import { DONE, inboundFrames, READY } from '../frames.ts'
+import { DONE, ECHO, inboundFrames, READY } from '../frames.ts'
 import { parameters, tell } from '../report-to-parent.ts'
+import type { Timeline } from '../timeline.ts'
 
 /** `delayMs`: how long each answer and each upgrade waits. `pages`: a folder with the files of a page, which wait as long. */
-const { delayMs, pages } = parameters<{ delayMs: number; pages?: string }>()
+const { delayMs, pages, certificate } = parameters<{
+  delayMs: number
+  pages?: string
+  certificate: { cert: string; key: string }
+}>()
 
 /** Frames of one write, and unsent bytes above which the next write waits. */
 const PUSH_BURST = 64
 const PUSH_CONGESTED_BYTES = 1024 * 1024
 
-const server = createServer((request, response) => {
-  if (request.url === '/timeline') return void json(response, timeline.splice(0))
+const server = createServer(certificate, (request, response) => {
   const done = note(request.url)
   later(() => {
     answer(request, response)
@@ -24,7 +30,7 @@ const server = createServer((request, response) => {
   })
 })
 const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
-server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
   const done = note(request.url)
   later(() => {
     done()
@@ -34,19 +40,19 @@ server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
 // Ends with its starter.
 process.once('disconnect', () => process.exit(0))
 
-/** When each call and each upgrade came and was answered, since the last look. */
-const timeline: [came: number, answered: number, address: string][] = []
-let calls = 0
+/** The calls since the last report. */
+const timeline: Timeline = []
+process.on('message', () => void tell(timeline.splice(0)))
 let sessions = 0
 let routes: Record<string, () => unknown> = {}
 server.listen(0, '127.0.0.1', () => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   routes = routesOf(host)
-  void tell({ endpoint: `http://${host}` })
+  void tell({ endpoint: `https://${host}` })
 })
 
 function routesOf(host: string): Record<string, () => unknown> {
-  const origin = `http://${host}`
+  const origin = `https://${host}`
   return {
     [`GET ${paths.deploymentInfo()}`]: () => ({ apiDomain: origin, aiAgentDomain: host, tenantId: 'TEN0001' }),
     [`GET ${paths.metadataOfDeployment()}`]: () => ({
@@ -60,7 +66,9 @@ function routesOf(host: string): Record<string, () => unknown> {
       agentId: 'help',
       name: 'Help Centre',
       isAuthenticated: false,
-      webSocketDomain: `ws://${host}`,
+      // Tokens for customers have one scope more, so that a second token is requested.
+      userType: 'customer',
+      webSocketDomain: `wss://${host}`,
     }),
     [`POST ${paths.session('help')}`]: () => ({ sessionId: `S${++sessions}` }),
     ...deskRoutes(host),
@@ -86,9 +94,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Access-Control-Allow-Headers', request.headers['access-control-request-headers'] ?? '*')
   request.resume()
   if (request.method === 'OPTIONS') return void response.writeHead(204).end()
-  if (pathname === '/calls') return json(response, { calls })
   if (pages !== undefined && PAGE_FILE.test(pathname)) return sendPageFile(response, pages, pathname)
-  calls++
   const route = routes[`${request.method} ${pathname}`]
   if (!route) return void response.writeHead(404).end()
   json(response, route())
@@ -112,7 +118,7 @@ function token(): string {
   return `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.${part({})}`
 }
 
-function converse(chat: WebSocket, socket: Socket): void {
+function converse(chat: WebSocket, socket: Duplex): void {
   let awaited = 0
   chat.on('message', data => {
     if (awaited > 0) {
@@ -120,18 +126,19 @@ function converse(chat: WebSocket, socket: Socket): void {
       return
     }
     const { content = '' } = parseClientMessage(data.toString())
-    const [command, count, bytes, manner] = content.split(' ')
+    if (content === ECHO) return say(chat, ECHO)
+    const [command, count, bytes] = content.split(' ')
     if (command === '#expect') awaited = Number(count)
     else if (command === '#bytes') {
       countBytes(socket, Number(count), () => say(chat, DONE))
       say(chat, READY)
-    } else if (command === '#push') push(chat, socket, inboundFrames(Number(bytes)), Number(count), manner === 'packed')
+    } else if (command === '#push') push(chat, inboundFrames(Number(bytes)), Number(count))
   })
   chat.on('error', () => chat.terminate())
 }
 
 /** Counts what comes over a connection without reading it as frames, until that many bytes are there. */
-function countBytes(socket: Socket, count: number, done: () => void): void {
+function countBytes(socket: Duplex, count: number, done: () => void): void {
   const readers = socket.listeners('data') as ((chunk: Buffer) => void)[]
   let left = count
   const counter = (chunk: Buffer) => {
@@ -145,16 +152,14 @@ function countBytes(socket: Socket, count: number, done: () => void): void {
   socket.on('data', counter)
 }
 
-function push(chat: WebSocket, socket: Socket, frames: readonly string[], count: number, packed: boolean): void {
+function push(chat: WebSocket, frames: readonly string[], count: number): void {
   if (chat.readyState !== chat.OPEN) return
   let left = count
   if (chat.bufferedAmount < PUSH_CONGESTED_BYTES) {
-    if (packed) socket.cork()
     for (let burst = Math.min(left, PUSH_BURST); burst > 0; burst--, left--)
       chat.send(frames[left % frames.length] ?? '')
-    if (packed) socket.uncork()
   }
-  if (left > 0) setImmediate(() => push(chat, socket, frames, left, packed))
+  if (left > 0) setImmediate(() => push(chat, frames, left))
 }
 
 function say(chat: WebSocket, content: string): void {

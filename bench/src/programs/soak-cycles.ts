@@ -1,5 +1,5 @@
 // Connects and destroys agents again and again, and counts what remains.
-import { connectLibrary } from '../clients/library-client.ts'
+import { connected, makeAgent } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 import { type Remains, remains } from '../soak/remains.ts'
@@ -37,7 +37,7 @@ await finish({ cycles, heapBefore, heapAfter, before, after: remains(), agentsLe
 
 /** A whole conversation: connect, a question and its answer, destroy. */
 async function runCycle(): Promise<void> {
-  const agent = await connectLibrary(endpoint)
+  const agent = await connected(makeAgent(endpoint))
   agents.push(new WeakRef(agent))
   const reply = await agent.ask('Hello')
   if (!reply.content?.includes('Hello')) throw new Error('The answer is not the one to the question.')

@@ -1,6 +1,6 @@
 // Keeps many agents open and idle in one process, and measures what they cost.
 import type { AiAgent } from '@aiagent/client'
-import { connectLibrary } from '../clients/library-client.ts'
+import { connected, makeAgent } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 import { type Remains, remains } from '../soak/remains.ts'
@@ -31,7 +31,7 @@ export interface IdleReport {
 
 const open: AiAgent[] = []
 const connectMore = async (count: number) => {
-  open.push(...(await Promise.all(Array.from({ length: count }, () => connectLibrary(endpoint)))))
+  open.push(...(await Promise.all(Array.from({ length: count }, () => connected(makeAgent(endpoint))))))
 }
 const destroyAll = async () => {
   for (const agent of open.splice(0)) await agent.destroy()

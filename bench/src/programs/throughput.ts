@@ -1,14 +1,15 @@
 // One side sends or receives frames as fast as it can; the time ends when the other side has everything.
 import { connectBare, sendBare } from '../clients/bare-client.ts'
-import { connectLibrary } from '../clients/library-client.ts'
+import { connected, makeObservedAgent } from '../clients/library-client.ts'
 import { median } from '../figure.ts'
-import { expectBytes, outboundTexts, pushFrames } from '../frames.ts'
+import { ECHO, expectBytes, outboundTexts, pushFrames } from '../frames.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 
 export interface ThroughputParameters {
   endpoint: string
   side: 'bare' | 'library'
-  way: 'awaited' | 'burst' | 'inbound' | 'packed'
+  /** `echo`: each frame is sent when the last one has come back. */
+  way: 'awaited' | 'burst' | 'inbound' | 'echo'
   bytes: number
   /** Frames of one round. */
   frames: number
@@ -20,19 +21,17 @@ interface Client {
   send(content: string): Promise<unknown>
   /** Resolves when so many further frames have arrived. */
   arrival(count: number): Promise<void>
-  /** Between two rounds: forgets what was said. */
-  rest(): void
 }
 
 const { endpoint, side, way, bytes, frames, rounds } = parameters<ThroughputParameters>()
-const texts = outboundTexts(bytes)
+const texts = way === 'echo' ? [] : outboundTexts(bytes)
 const client = side === 'bare' ? await bareClient() : await libraryClient()
+const runRound = { awaited: sendAll, burst: sendAll, inbound: receiveAll, echo: echoAll }[way]
 const times: number[] = []
-const WARM_UP_ROUNDS = 5
+const WARM_UP_ROUNDS = 3
 for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-  const took = await (way === 'inbound' || way === 'packed' ? receiveAll() : sendAll())
-  if (round >= 0) times.push(took)
-  client.rest()
+  const time = await runRound()
+  if (round >= 0) times.push(time)
 }
 await finish(median(times))
 
@@ -56,9 +55,22 @@ async function sendAll(): Promise<number> {
 async function receiveAll(): Promise<number> {
   const done = client.arrival(frames)
   const start = performance.now()
-  await client.send(pushFrames(frames, bytes, way === 'packed'))
+  await client.send(pushFrames(frames, bytes))
   await done
   return performance.now() - start
+}
+
+/** The median of the round trips. */
+async function echoAll(): Promise<number> {
+  const trips: number[] = []
+  for (let index = 0; index < frames; index++) {
+    const back = client.arrival(1)
+    const start = performance.now()
+    await client.send(ECHO)
+    await back
+    trips.push(performance.now() - start)
+  }
+  return median(trips)
 }
 
 async function bareClient(): Promise<Client> {
@@ -68,22 +80,14 @@ async function bareClient(): Promise<Client> {
     JSON.parse(data.toString())
     hear()
   })
-  return {
-    send: content => sendBare(socket, content),
-    arrival: count => counted(count, next => (hear = next)),
-    rest: () => undefined,
-  }
+  return { send: content => sendBare(socket, content), arrival: count => counted(count, next => (hear = next)) }
 }
 
 async function libraryClient(): Promise<Client> {
-  const agent = await connectLibrary(endpoint)
+  const agent = await connected(makeObservedAgent(endpoint))
   let hear = () => {}
   agent.on('agentMessage', () => hear())
-  return {
-    send: content => agent.send(content),
-    arrival: count => counted(count, next => (hear = next)),
-    rest: () => agent.clearTranscript(),
-  }
+  return { send: content => agent.send(content), arrival: count => counted(count, next => (hear = next)) }
 }
 
 function counted(count: number, listen: (hear: () => void) => void): Promise<void> {

@@ -1,14 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import type { Figure } from '../figure.ts'
+import { replaceBlock, repositoryFile } from './document.ts'
 import { picture } from './picture.ts'
 import { markdownTable } from './table.ts'
-
-const path = (relative: string) => fileURLToPath(new URL(`../../../${relative}`, import.meta.url))
-const RESULTS = path('bench/results.json')
-const PICTURE = path('docs/performance.svg')
-const DOCUMENT = path('docs/performance.md')
 
 /** Where and with what was measured. */
 interface Machine {
@@ -29,14 +24,12 @@ export function writeResults(figures: readonly Figure[]): void {
     value: round(figure.value),
     ...(figure.spread && { spread: figure.spread.map(round) }),
   }))
-  writeFileSync(RESULTS, `${JSON.stringify({ machine: machine(), figures: rounded }, null, 2)}\n`)
-  writeFileSync(PICTURE, picture(figures))
-  const document = readFileSync(DOCUMENT, 'utf8')
-  const replaced = document.replace(
-    /(<!-- figures -->\n)[\s\S]*?(\n<!-- end of figures -->)/,
-    (_, begin: string, end: string) => begin + markdownTable(figures) + end,
+  writeFileSync(
+    repositoryFile('bench/results.json'),
+    `${JSON.stringify({ machine: machine(), figures: rounded }, null, 2)}\n`,
   )
-  writeFileSync(DOCUMENT, replaced)
+  writeFileSync(repositoryFile('docs/performance.svg'), picture(figures))
+  replaceBlock('docs/performance.md', 'figures', markdownTable(figures))
 }
 
 /** The machine in one line, for people. */
@@ -48,7 +41,9 @@ export function machineLine(): string {
 function machine(): Machine {
   const packages = { client: 'packages/client', ws: 'node_modules/ws', esbuild: 'node_modules/esbuild' }
   const versions = Object.entries(packages).map(([name, folder]) => {
-    const { version } = JSON.parse(readFileSync(path(`${folder}/package.json`), 'utf8')) as { version: string }
+    const { version } = JSON.parse(readFileSync(repositoryFile(`${folder}/package.json`), 'utf8')) as {
+      version: string
+    }
     return [name, version] as const
   })
   return {

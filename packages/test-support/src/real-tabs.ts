@@ -24,12 +24,16 @@ const KEEP_AWAKE = [
  * Playwright keeps each of its pages visible. These pages are driven through a second connection that does not.
  *
  * @param ignoreDefaultArgs switches of playwright to leave out besides those that keep hidden pages awake
+ * @param args further switches
  */
-export async function launchRealTabs(ignoreDefaultArgs: readonly string[] = []): Promise<RealTabs> {
+export async function launchRealTabs(
+  ignoreDefaultArgs: readonly string[] = [],
+  args: readonly string[] = [],
+): Promise<RealTabs> {
   const port = await freePort()
   const browser = await launchChromium({
     needs: ['background tabs'],
-    args: [`--remote-debugging-port=${port}`],
+    args: [`--remote-debugging-port=${port}`, ...args],
     ignoreDefaultArgs: [...KEEP_AWAKE, ...ignoreDefaultArgs],
   })
   const connection = await chromium.connectOverCDP(`http://127.0.0.1:${port}`, { noDefaults: true })
