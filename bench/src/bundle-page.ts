@@ -11,13 +11,14 @@ export interface PageBundle {
   readonly scripts: Readonly<Record<string, string>>
 }
 
-/** Bundles a page with the built packages, as a host does. */
-export async function bundlePage(contents: string): Promise<PageBundle> {
+/** Bundles a page with the built packages, as a host does. Relative imports of its script start from this folder. */
+export async function bundlePage(script: string): Promise<PageBundle> {
   const cache = join(ROOT, '.cache')
   await mkdir(cache, { recursive: true })
   // Below the root, so that the packages resolve.
   const folder = await mkdtemp(join(cache, 'page-'))
   try {
+    const contents = script.replaceAll("from './", `from '${new URL('./', import.meta.url).pathname}`)
     await writeFile(join(folder, 'page.mjs'), contents)
     const { files, atOnce } = await BUNDLERS.esbuild({ folder, base: '/', minify: true })
     return { own: atOnce, scripts: Object.fromEntries(Object.entries(files).map(([name, code]) => [`/${name}`, code])) }
