@@ -456,14 +456,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
   // ── Token and session ─────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * An access token that is valid now, renewed when necessary; null while the agent is not initialized.
+   * An access token that is valid now, renewed when necessary; null while the agent is not initialized. A signal also ends a
+   * sign-in that the call waits for.
    *
    * @throws {AuthError} reason `token_missing` when the token has expired and cannot be renewed
    */
   async getAccessToken({ signal }: OperationOptions = {}): Promise<string | null> {
     const { authentication } = this.#parts
     if (!this.#lifecycle.isStarted || !authentication.getIsInitialized()) return null
-    return authentication.cancellable(signal, () => authentication.getToken())
+    return authentication
+      .cancellable(signal, () => authentication.getToken())
+      .catch(error => Promise.reject(signal?.aborted ? abortedError('getAccessToken()', signal) : error))
   }
 
   /**

@@ -91,7 +91,8 @@ export class AgentLoader {
     signal.throwIfAborted()
     await authenticated(authentication.standInForLogin(known))
     signal.throwIfAborted()
-    const fetchDetails = () => api.getAgentDetails({ agentId: id, signal })
+    // A stored login that has expired may have to ask the user for the token of this call.
+    const fetchDetails = () => authentication.cancellable(signal, () => api.getAgentDetails({ agentId: id, signal }))
     const agent = await fetchDetails().catch(async error => {
       await this.#renewRefusedToken(error)
       signal.throwIfAborted()

@@ -1,9 +1,11 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
 import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import type { AuthenticationServiceConfig } from '../auth/auth-input.ts'
+import type { IdentitySession } from '../auth/sign-in/identity-client.ts'
 import { AuthError } from '../errors.ts'
 
 const ORIGIN = 'http://emulator.test'
@@ -129,6 +131,106 @@ describe('an agent for signed-in users', () => {
     await agent.initialize()
     await quiet
     expect(identity.calls.at(-1)).toBe('login popup')
+  })
+
+  describe('with a stored login that has expired and cannot be renewed', () => {
+    /** An agent whose login waits for the user; `refuse()` ends a silent renewal. */
+    function expiredLogin() {
+      const { emulator, clock, make } = setUp()
+      const identity = new FakeIdentityClient()
+      identity.restored = async () => ({ accessToken: emulator.control.issueToken(), expiresAt: clock.now() - 1 })
+      const renewals: { resolve(session: IdentitySession): void; reject(error: unknown): void }[] = []
+      identity.renewed = () => new Promise((resolve, reject) => renewals.push({ resolve, reject }))
+      identity.signIn = () => new Promise(() => {})
+      const { agent } = make({ id: 'account', auth: byLogin(identity) })
+      const refuse = async (number: number) => {
+        await eventually(() => renewals.length === number)
+        renewals.at(-1)?.reject(new AuthError('The user is needed.', 'interaction_required'))
+      }
+      const signIns = () => identity.calls.filter(call => call === 'login popup').length
+      const session = () => ({ accessToken: emulator.control.issueToken() })
+      return { agent, identity, renewals, refuse, signIns, session }
+    }
+
+    it.each(['initialize', 'getAgentDetails'] as const)(
+      '[EL-26] ends the sign-in with the signal of %s(), and asks again in the next call',
+      async name => {
+        const { agent, identity, refuse, signIns, session } = expiredLogin()
+        const cancel = new AbortController()
+        const first = rejection(agent[name](cancel))
+        await refuse(1)
+        await eventually(() => signIns() === 1)
+        cancel.abort()
+        expect(await first).toMatchObject({ code: 'ABORTED' })
+        expect(identity.logins[0]?.signal?.aborted).toBe(true)
+        identity.signIn = async () => session()
+        const second = agent.initialize()
+        await refuse(2)
+        await second
+        expect(signIns()).toBe(2)
+      },
+    )
+
+    it.each(['initialize', 'getAgentDetails'] as const)(
+      '[EL-26] does not ask when the signal of %s() was aborted during the silent renewal',
+      async name => {
+        const { agent, renewals, refuse, signIns } = expiredLogin()
+        const cancel = new AbortController()
+        const first = rejection(agent[name](cancel))
+        await eventually(() => renewals.length === 1)
+        cancel.abort()
+        expect(await first).toMatchObject({ code: 'ABORTED' })
+        await refuse(1)
+        await turnEventLoop()
+        expect(signIns()).toBe(0)
+      },
+    )
+
+    it('[EL-26] asks in a call that joins the silent renewal of an aborted one', async () => {
+      const { agent, identity, renewals, refuse, signIns, session } = expiredLogin()
+      const cancel = new AbortController()
+      const first = rejection(agent.initialize(cancel))
+      await eventually(() => renewals.length === 1)
+      cancel.abort()
+      await first
+      identity.signIn = async () => session()
+      const second = agent.initialize()
+      await turnEventLoop()
+      await refuse(1)
+      await second
+      expect(signIns()).toBe(1)
+    })
+
+    it('uses a silent renewal that succeeds after the call was aborted', async () => {
+      const { agent, renewals, signIns, session } = expiredLogin()
+      const cancel = new AbortController()
+      const first = rejection(agent.initialize(cancel))
+      await eventually(() => renewals.length === 1)
+      cancel.abort()
+      await first
+      renewals[0]?.resolve(session())
+      await agent.initialize()
+      expect([renewals.length, signIns()]).toEqual([1, 0])
+    })
+  })
+
+  it('ends a wait of getAccessToken() with its signal, and not the renewal', async () => {
+    const { emulator, clock, make } = setUp()
+    const identity = new FakeIdentityClient()
+    identity.restored = async () => ({ accessToken: emulator.control.issueToken(), expiresAt: clock.now() + 600_000 })
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    await agent.initialize()
+    let renew = (_session: IdentitySession) => {}
+    identity.renewed = () => new Promise(resolve => (renew = resolve))
+    await clock.advance(301_000)
+    const cancel = new AbortController()
+    const aborted = rejection(agent.getAccessToken(cancel))
+    const other = agent.getAccessToken()
+    cancel.abort()
+    expect(await aborted).toMatchObject({ code: 'ABORTED' })
+    const accessToken = emulator.control.issueToken()
+    renew({ accessToken })
+    expect(await other).toBe(accessToken)
   })
 
   it('opens a login for a later call after a start that may not ask the user', async () => {

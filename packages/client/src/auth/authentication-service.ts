@@ -41,6 +41,8 @@ export class AuthenticationService {
   #life = new Lifetime()
   /** The sign-in in progress. */
   #signIn: { isComplete: boolean } | undefined
+  /** Whether the last call that could ask the user was aborted: the request in flight must not ask any more. */
+  #isCancelled = false
   #postAuthentication: PostAuthenticationCallback | undefined
 
   /** @throws {AuthError} `invalid_input` when the input has an unsupported shape */
@@ -151,17 +153,29 @@ export class AuthenticationService {
     const active = this.#active
     // An argument may mean something to a strategy of the host.
     const isOwnLogin = type === 'pkce' && !standIn
-    const ask = () => (isOwnLogin ? active.getToken(() => this.#options.mayAsk?.() !== false) : active.getToken())
-    return this.#renewal.join('ordinary', signal => this.#obtain(ask, signal))
+    const mayAsk = () => !this.#isCancelled && this.#options.mayAsk?.() !== false
+    const ask = () => (isOwnLogin ? active.getToken(mayAsk) : active.getToken())
+    return this.#renewal.join('ordinary', signal => {
+      this.#isCancelled = false
+      return this.#obtain(ask, signal)
+    })
   }
 
-  /** Runs what may ask the user to sign in. The signal ends the sign-in and the wait of all callers for its token. */
+  /**
+   * Runs what may ask the user to sign in. The signal ends the wait for it. A sign-in in progress ends too, for all callers;
+   * a silent renewal continues, and does not ask the user afterwards.
+   *
+   * @throws the signal's reason when it is aborted
+   */
   async cancellable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted()
+    this.#isCancelled = false
     const cancel = () => {
+      this.#isCancelled = true
       if (this.#source.strategy.cancelLogin?.()) this.#renewal.end(endedBy('the signal of the call'))
     }
     signal?.addEventListener('abort', cancel)
-    return work().finally(() => signal?.removeEventListener('abort', cancel))
+    return untilAborted(work(), signal).finally(() => signal?.removeEventListener('abort', cancel))
   }
 
   /** The last token, whether or not it has expired. */

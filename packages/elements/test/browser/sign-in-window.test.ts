@@ -79,6 +79,28 @@ describe.skipIf(!hasChromium())('the panel of a login', () => {
     await page.getByText('Continue in the window').first().waitFor()
   })
 
+  it.each([
+    ['without an opener policy', undefined],
+    ['with an opener policy', 'same-origin'],
+  ])('[EL-26] opens a window after "Cancel" also where a stored login cannot be renewed, %s', async (_name, policy) => {
+    const page = await open(policy)
+    await signIn(await openWindow(page, 'Sign in'))
+    await page.getByText('Online').waitFor()
+    await stages.context.clearCookies()
+    await page.evaluate(() => {
+      const [key = ''] = Object.keys(sessionStorage).filter(each => each.includes('user'))
+      const { refreshToken, ...user } = JSON.parse(sessionStorage.getItem(key) ?? '')
+      sessionStorage.setItem(key, JSON.stringify({ ...user, expiresAt: 1 }))
+    })
+    await page.reload()
+    await button(page, 'Sign in').waitFor()
+    const closed = await openWindow(page, 'Sign in')
+    await closed.close()
+    await button(page, 'Cancel').click()
+    await signIn(await openWindow(page, 'Sign in'))
+    await page.getByText('Online').waitFor()
+  })
+
   it('[EL-26] asks to sign in again when the browser blocks the window', async () => {
     const page = await open()
     await page.evaluate(() => {
