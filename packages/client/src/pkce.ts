@@ -5,6 +5,7 @@
 export type { PKCEAuthConfig } from './auth/auth-strategy.ts'
 export { resolveScopes, type ScopeFacts } from './auth/scopes.ts'
 export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/sign-in/callback-page.ts'
+export { CodeLogin, type CodeLoginOptions, type CodeLoginRequest } from './auth/sign-in/code-login.ts'
 export {
   type DeploymentLogin,
   type DeploymentLoginFacts,
@@ -21,4 +22,4 @@ export type {
 } from './auth/sign-in/identity-client.ts'
 export { createOidcIdentityClient } from './auth/sign-in/oidc-identity-client.ts'
 export { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
-export { isLoopbackHost } from './util/loopback.ts'
+export type { IssuedTokens } from './auth/sign-in/signed-in-user.ts'

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CommandFailure } from '../failure.ts'
-import { fetchProviderFacts, loadLogin } from './login-addresses.ts'
+import { loadLogin } from './login-addresses.ts'
 
 const undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -27,69 +27,6 @@ const says =
   (_request, response) =>
     void response.writeHead(status).end(body)
 const never = new AbortController().signal
-const plan = (authority: string) => ({ authority, issuer: 'https://planned.test/' })
-
-describe('fetchProviderFacts', () => {
-  it('reads the provider’s own name and its way to sign, and nothing else', async () => {
-    const { url } = await serve(
-      says(
-        200,
-        JSON.stringify({
-          issuer: 'https://named.test/',
-          token_endpoint: 'https://elsewhere.test/',
-          id_token_signing_alg_values_supported: ['ES256', 7],
-          authorization_response_iss_parameter_supported: true,
-        }),
-      ),
-    )
-    expect(await fetchProviderFacts(plan(url), never)).toEqual({
-      issuer: 'https://named.test/',
-      id_token_signing_alg_values_supported: ['ES256'],
-      authorization_response_iss_parameter_supported: true,
-    })
-  })
-
-  it('looks below the second version first, then below the authority', async () => {
-    const asked: (string | undefined)[] = []
-    const { url } = await serve((request, response) => {
-      asked.push(request.url)
-      response.writeHead(request.url?.startsWith('/v2.0') ? 404 : 200).end('{ "issuer": "https://named.test/" }')
-    })
-    expect(await fetchProviderFacts(plan(url), never)).toEqual({ issuer: 'https://named.test/' })
-    expect(asked).toEqual(['/v2.0/.well-known/openid-configuration', '/.well-known/openid-configuration'])
-  })
-
-  it.each([
-    [404, 'not here'],
-    [200, '<html>'],
-    [200, '[]'],
-    [200, '{ "issuer": 7 }'],
-  ])('takes the deployment’s word where the provider has no configuration (%i %s)', async (status, body) => {
-    const { url } = await serve(says(status, body))
-    expect(await fetchProviderFacts(plan(url), never)).toEqual({ issuer: 'https://planned.test/' })
-  })
-
-  it('says that the provider has trouble, or is not there', async () => {
-    const { url, close } = await serve(says(503, ''))
-    const { host } = new URL(url)
-    await expect(fetchProviderFacts(plan(url), never)).rejects.toThrow(
-      `The login of ${host} failed (HTTP 503). Try again later.`,
-    )
-    await close()
-    await expect(fetchProviderFacts(plan(url), never)).rejects.toThrow(
-      `The login of ${host} cannot be reached (ECONNREFUSED). Check your network, and try again in a while.`,
-    )
-  })
-
-  it('rejects with the reason of the abort', async () => {
-    const { url } = await serve(() => {})
-    const controller = new AbortController()
-    const facts = fetchProviderFacts(plan(url), controller.signal)
-    const reason = new Error('Given up.')
-    controller.abort(reason)
-    await expect(facts).rejects.toBe(reason)
-  })
-})
 
 describe('loadLogin', () => {
   const customer = { userType: 'customer' }
@@ -145,6 +82,19 @@ describe('loadLogin', () => {
     const login = await loadLogin({ deployment: deploymentAt(url), agent: customer }, never)
     const addresses = [login.authority, login.authorizationEndpoint, login.tokenEndpoint]
     expect(addresses.map(address => new URL(address).origin)).toEqual([origin, origin, origin])
+  })
+
+  it('[SEC-69] refuses plain http on this machine that a deployment elsewhere names', async () => {
+    const asked: string[] = []
+    const page = globalThis.fetch
+    undo.push(async () => void (globalThis.fetch = page))
+    globalThis.fetch = async address => {
+      asked.push(String(address))
+      return Response.json(metadataWith('http://127.0.0.1:8600'))
+    }
+    const login = loadLogin({ deployment: deploymentAt('https://api.test'), agent: customer }, never)
+    await expect(login).rejects.toThrow(/^The deployment has no login for this agent\. .*plain http/)
+    expect(asked).toEqual(['https://api.test/core/authmgr/v3/metadata/tenant/T1'])
   })
 
   it.each<[string, Partial<Parameters<typeof loadLogin>[0]>, object, RegExp]>([

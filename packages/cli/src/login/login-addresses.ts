@@ -5,11 +5,11 @@ import {
   deploymentLogin,
   deploymentLoginPath,
 } from '@aiagent/client/pkce'
-import { isJsonObject, type OAuthMetadata, parseOAuthMetadata, restBase } from '@aiagent/protocol'
+import { type OAuthMetadata, parseOAuthMetadata, restBase } from '@aiagent/protocol'
 import { CommandFailure } from '../failure.ts'
 import { oneLine } from '../output.ts'
 import { withTimeLimit } from './time-limit.ts'
-import { type ProviderFacts, unreachable } from './token-exchange.ts'
+import { unreachable } from './token-exchange.ts'
 
 /** Time limit for an answer, in milliseconds. */
 const REQUEST_LIMIT_MS = 30_000
@@ -44,39 +44,6 @@ async function fetchLoginMetadata(apiDomain: string, path: string, signal: Abort
     // Reported below as an invalid answer.
   }
   throw new CommandFailure(`${host} did not return the addresses of the login (HTTP ${status}). Try again later.`)
-}
-
-/**
- * Fetches the OpenID configuration of a provider at its known addresses, for the issuer and the signing algorithms, and to
- * check the provider before the login. Without a configuration, the deployment's facts are used.
- *
- * @throws {CommandFailure} when the provider is unreachable or fails
- */
-export async function fetchProviderFacts(
-  { authority, issuer }: Pick<DeploymentLogin, 'authority' | 'issuer'>,
-  signal: AbortSignal,
-): Promise<ProviderFacts> {
-  const { host } = new URL(authority)
-  for (const base of [`${authority}/v2.0`, authority]) {
-    const { status, body } = await fetchJson(`${base}/.well-known/openid-configuration`, signal, host)
-    if (status >= 500) throw new CommandFailure(`The login of ${host} failed (HTTP ${status}). Try again later.`)
-    if (status === 200 && isJsonObject(body) && typeof body.issuer === 'string') return factsOf(body, body.issuer)
-  }
-  return { issuer }
-}
-
-function factsOf(configuration: Readonly<Record<string, unknown>>, issuer: string): ProviderFacts {
-  const {
-    id_token_signing_alg_values_supported: algorithms,
-    authorization_response_iss_parameter_supported: namesItself,
-  } = configuration
-  return {
-    issuer,
-    ...(Array.isArray(algorithms) && {
-      id_token_signing_alg_values_supported: algorithms.filter(each => typeof each === 'string'),
-    }),
-    ...(typeof namesItself === 'boolean' && { authorization_response_iss_parameter_supported: namesItself }),
-  }
 }
 
 /** Fetches an address. The body is `undefined` if it is not JSON. */

@@ -1,14 +1,15 @@
 import type { Logger, PreAuthConfig } from '@aiagent/client'
+import type { CodeLoginRequest } from '@aiagent/client/pkce'
 import { loadAgent } from '../auth/load-agent.ts'
 import type { LoginOptions } from '../command-line.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { formatSeconds, oneLine } from '../output.ts'
-import { fetchProviderFacts, loadLogin } from './login-addresses.ts'
+import { loadLogin } from './login-addresses.ts'
 import { browserCommands, openBrowser } from './open-browser.ts'
 import { openRedirectListener } from './redirect-listener.ts'
 import { TimeLimitReached, withTimeLimit } from './time-limit.ts'
-import { type GrantedTokens, type LoginRequest, TokenExchange } from './token-exchange.ts'
+import { type GrantedTokens, TokenExchange } from './token-exchange.ts'
 
 export interface SignInOptions {
   endpoint: string
@@ -37,7 +38,7 @@ export async function signIn(options: SignInOptions): Promise<PreAuthConfig | un
     return undefined
   }
   const addresses = await loadLogin({ deployment, agent, clientId: login.clientId }, signal)
-  const exchange = new TokenExchange(addresses, await fetchProviderFacts(addresses, signal))
+  const exchange = await TokenExchange.open(addresses, signal)
   const tokens = await waitForUser(exchange, options)
   show(tokens.name === undefined ? 'Signed in.' : `Signed in as ${oneLine(tokens.name)}.`)
   return asPreAuth(tokens, exchange, signal)
@@ -66,7 +67,7 @@ async function waitForUser(exchange: TokenExchange, { login, io, show }: SignInO
 }
 
 async function showLoginPage(
-  { address }: LoginRequest,
+  { address }: CodeLoginRequest,
   timeoutMs: number,
   { env }: Pick<Io, 'env'>,
   show: (text: string) => void,

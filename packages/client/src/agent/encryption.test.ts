@@ -1,6 +1,7 @@
 import { paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import { rejection, setUp } from '../../test/agent-harness.ts'
+import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
 import type { AuthenticationInput } from '../auth/auth-input.ts'
 
@@ -88,6 +89,35 @@ describe('a deployment over https on another machine', () => {
     const service = remote(more)
     const agent = agentOf(service, 'https://deployment.test')
     expect(await rejection(agent.initialize())).toMatchObject({ message: expect.stringContaining(text) })
+    expect(service.seen.filter(({ url }) => url.startsWith('http:'))).toEqual([])
+    await agent.destroy()
+  })
+
+  it.each([
+    ['login page', `${API}/acme/authorize`, 'https://login.test/acme/token'],
+    ['token endpoint', 'https://login.test/acme/authorize', `${API}/acme/token`],
+  ])('[SEC-69] opens no login whose %s it names on this machine over plain http', async (_what, authURL, token) => {
+    const service = remote({})
+      .on(`GET ${paths.deploymentInfo()}`, { apiDomain: 'https://api.test', clientId: 'app', domainHint: 'app.test' })
+      .on(`GET ${paths.metadataOfDeployment()}`, {
+        authenticationDetails: {
+          oAuthAnonymousCustomer: [{ accessTokenURL: 'https://api.test/token' }],
+          oAuthCustomer: [{ authURL, accessTokenURL: token }],
+        },
+        idpPolicies: { customerSigninPolicy: 'customers' },
+      })
+      .on(`GET ${paths.agentDetails('help')}`, { agentId: 'help', isAuthenticated: true, userType: 'customer' })
+    const opened: unknown[] = []
+    const page = pageWithWindow({
+      location: { href: 'https://app.test/' },
+      open: (address: string) => (opened.push(address), null),
+    })
+    const { agent } = setUp({}, { fetch: service.fetch, page }).make({
+      endpoint: 'https://deployment.test',
+      cache: { enabled: false },
+    })
+    expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'metadata_failed' })
+    expect(opened).toEqual([])
     expect(service.seen.filter(({ url }) => url.startsWith('http:'))).toEqual([])
     await agent.destroy()
   })

@@ -1,6 +1,6 @@
-import { type AgentAuthDetails, type DeploymentInfo, type OAuthMetadata, paths } from '@aiagent/protocol'
+import { type AgentAuthDetails, type DeploymentInfo, type OAuthMetadata, paths, restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import { isLoopbackHost } from '../../util/loopback.ts'
+import { isLoopbackHost, isOnThisMachine } from '../../util/loopback.ts'
 import { metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
 import { constructedEndpoint, constructedIssuer } from './logout-plan.ts'
@@ -55,9 +55,9 @@ export function deploymentLoginPath(agent: Pick<AgentAuthDetails, 'userType'>, d
 /**
  * The login of an agent, from its deployment. Used by the library's own login and by the command.
  *
- * Every address uses https, regardless of the metadata, except on this machine.
+ * Every address uses https, regardless of the metadata, except on this machine for a deployment that is there too.
  *
- * @throws {AuthError} `metadata_failed`, naming what is missing; `not_supported` for an unknown kind of user
+ * @throws {AuthError} `metadata_failed`, naming what is missing or not allowed; `not_supported` for an unknown kind of user
  */
 export function deploymentLogin(facts: DeploymentLoginFacts): DeploymentLogin {
   const { deployment, agent, metadata } = facts
@@ -65,8 +65,9 @@ export function deploymentLogin(facts: DeploymentLoginFacts): DeploymentLogin {
   const isStaff = user === 'agent'
   const name = isStaff ? 'oAuthUser' : 'oAuthCustomer'
   const { authURL, accessTokenURL } = metadata.authenticationDetails?.[name]?.[0] ?? {}
-  const authorization = secureAddress(authURL, `authenticationDetails.${name}[0].authURL`)
-  const token = secureAddress(accessTokenURL, `authenticationDetails.${name}[0].accessTokenURL`)
+  const isLocal = isOnThisMachine(restBase(deployment.apiDomain))
+  const authorization = secureAddress(authURL, `authenticationDetails.${name}[0].authURL`, isLocal)
+  const token = secureAddress(accessTokenURL, `authenticationDetails.${name}[0].accessTokenURL`, isLocal)
   const policyName = isStaff ? 'userSigninPolicy' : 'customerSigninPolicy'
   const policy = metadata.idpPolicies?.[policyName]
   if (!policy) throw metadataError(`has no idpPolicies.${policyName}`)
@@ -117,8 +118,12 @@ function permissionPrefix(isStaff: boolean, metadata: OAuthMetadata): string {
   return own || core?.apiPermissionPrefix || ''
 }
 
-function secureAddress(text: string | null | undefined, where: string): URL {
+/** @param isLocal whether the deployment is on this machine: another one must not name plain http there */
+function secureAddress(text: string | null | undefined, where: string, isLocal: boolean): URL {
   if (!text || !URL.canParse(text) || !/^https?:/.test(text)) throw metadataError(`has no usable ${where}`)
   const address = new URL(text)
-  return isLoopbackHost(address.hostname) ? address : new URL(address.href.replace(/^http:/, 'https:'))
+  if (!isLoopbackHost(address.hostname)) return new URL(address.href.replace(/^http:/, 'https:'))
+  if (address.protocol === 'http:' && !isLocal)
+    throw metadataError(`names plain http on this machine, which a deployment elsewhere must not, in ${where}`)
+  return address
 }

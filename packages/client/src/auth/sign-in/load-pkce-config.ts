@@ -1,11 +1,10 @@
-import { type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
+import { type OAuthMetadata, restBase } from '@aiagent/protocol'
 import type { Environment } from '../../platform/environment.ts'
 import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../../storage/expiring-store.ts'
-import { isOnThisMachine } from '../../util/loopback.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { fetchOAuthMetadata, metadataError } from '../oauth-metadata.ts'
+import { fetchOAuthMetadata } from '../oauth-metadata.ts'
 import { deploymentLoginPath, loginUser } from './deployment-login.ts'
 import { buildPkceConfig, type PkceConfigFacts } from './pkce-config.ts'
 
@@ -29,7 +28,7 @@ export async function loadPkceConfig(
   const path = deploymentLoginPath(agent, deployment)
   const adapter = createCacheAdapter('session', environment)
   const store = new ExpiringStore(adapter, environment.clock, METADATA_TTL_MS, METADATA_PREFIX)
-  const read = (metadata: OAuthMetadata) => requireOwnMachine(deployment, buildPkceConfig({ ...facts, metadata }))
+  const read = (metadata: OAuthMetadata) => buildPkceConfig({ ...facts, metadata })
   const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
     const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path, onRateLimited)
     // Metadata that does not suffice for a login is not cached, so that a corrected deployment works at once.
@@ -38,12 +37,4 @@ export async function loadPkceConfig(
   }
   const key = `${METADATA_PREFIX}${user}:${restBase(deployment.apiDomain)}:${deployment.tenantId || 'deployment'}:true`
   return read(await store.load(key, fetchFresh, signal))
-}
-
-/** Rejects a login over plain http, which is only on this machine, unless the deployment is there, too. */
-function requireOwnMachine(deployment: DeploymentInfo, config: PKCEAuthConfig): PKCEAuthConfig {
-  const addresses = `${config.authorizationUrl} ${config.authorityMetadata}`
-  if (/(^|")http:/.test(addresses) && !isOnThisMachine(restBase(deployment.apiDomain)))
-    throw metadataError('names a login over plain http, which a deployment on another machine must not')
-  return config
 }

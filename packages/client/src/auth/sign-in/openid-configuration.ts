@@ -33,13 +33,18 @@ const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'end_session_endp
  *   not allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
-  { authority, config }: Pick<IdentityClientSettings, 'authority' | 'config'>,
+  {
+    authority,
+    config,
+  }: Pick<IdentityClientSettings, 'authority'> & { readonly config: Pick<PKCEAuthConfig, 'knownAuthorities'> },
   fetch: (address: string) => Promise<FetchedText>,
 ): Promise<KnownConfiguration> {
-  let answer: FetchedText | undefined
+  let status: number | undefined
+  let cause: unknown
   const bases = authority.endsWith('/v2.0') ? [authority] : [`${authority}/v2.0`, authority]
   for (const base of bases) {
-    answer = await fetch(base + WELL_KNOWN).catch(() => undefined)
+    const answer = await fetch(base + WELL_KNOWN).catch((error: unknown) => void (cause = error))
+    if (answer) status = Math.max(status ?? 0, answer.status)
     const configuration = answer?.ok ? parseOpenIdConfiguration(answer.text) : undefined
     if (!configuration) continue
     for (const name of ENDPOINTS) {
@@ -53,7 +58,7 @@ export async function fetchOpenIdConfiguration(
   throw new AuthError(
     `Could not load the OpenID configuration of the identity provider ${new URL(authority).origin}.`,
     'metadata_failed',
-    { status: answer?.status },
+    { status, cause },
   )
 }
 

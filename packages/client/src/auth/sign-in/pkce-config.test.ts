@@ -138,12 +138,28 @@ describe('buildPkceConfig', () => {
     local.authenticationDetails = {
       oAuthUser: [{ authURL: `${given}/acme/authorize`, accessTokenURL: `${given}/acme/token` }],
     }
-    const config = buildPkceConfig({ ...facts, metadata: local })
+    const config = buildPkceConfig({
+      ...facts,
+      deployment: { ...deployment, apiDomain: 'http://localhost:8600' },
+      metadata: local,
+    })
     expect(config.authorizationUrl).toBe(`${origin}/acme/STAFF`)
     expect(config.knownAuthorities).toEqual([new URL(given).host])
     const used = JSON.parse(config.authorityMetadata ?? '') as Record<string, string>
     const origins = ['authorization_endpoint', 'token_endpoint', 'end_session_endpoint', 'issuer', 'jwks_uri']
     expect(origins.map(name => new URL(used[name] ?? '').origin)).toEqual(origins.map(() => origin))
+  })
+
+  it.each([
+    ['authURL', 'http://127.0.0.1:8600', 'https://login.test'],
+    ['authURL', 'http://[::1]', 'https://login.test'],
+    ['accessTokenURL', 'https://login.test', 'http://login.localhost'],
+  ])('[SEC-69] a deployment elsewhere cannot name plain http on this machine as %s: %s, %s', (field, login, token) => {
+    const oAuthUser = [{ authURL: `${login}/acme/authorize`, accessTokenURL: `${token}/acme/token` }]
+    const given = { ...facts, metadata: { ...metadata, authenticationDetails: { oAuthUser } } }
+    expect(() => buildPkceConfig(given)).toThrow(
+      expect.objectContaining({ reason: 'metadata_failed', message: expect.stringContaining(field) }),
+    )
   })
 
   it('is the one that the command uses', () => {

@@ -13,9 +13,13 @@ import type {
 } from '../../index.ts'
 import { type MsalApplication, msalIdentityClient } from '../../msal.ts'
 import {
+  CodeLogin,
+  type CodeLoginOptions,
+  type CodeLoginRequest,
   type DeploymentLogin,
   type DeploymentLoginFacts,
   deploymentLogin,
+  type IssuedTokens,
   PKCEAuthStrategy,
   type PKCEAuthStrategyOptions,
 } from '../../pkce.ts'
@@ -128,5 +132,32 @@ describe('types of a host’s identity library', () => {
     assertType<DeploymentLogin>(deploymentLogin(loginFacts))
     // @ts-expect-error scopes are a list
     assertType<DeploymentLogin>({ ...deploymentLogin(loginFacts), scopes: 'openid' })
+  })
+
+  it('CodeLogin opens with a login of a deployment', () => {
+    assertType<Promise<CodeLogin>>(CodeLogin.open(deploymentLogin(loginFacts)))
+    assertType<CodeLoginOptions>({ signal: new AbortController().signal, environment: {} })
+    // @ts-expect-error a controller is not a signal
+    assertType<CodeLoginOptions>({ signal: new AbortController() })
+  })
+
+  it('CodeLoginRequest contains the secrets that bind the answer to it', () => {
+    const request = {
+      address: 'https://login.test/',
+      id: '1',
+      state: '1',
+      verifier: '2',
+      nonce: '3',
+      redirectUri: 'http://[::1]',
+    }
+    assertType<CodeLoginRequest>(request)
+    // @ts-expect-error the nonce is missing
+    assertType<CodeLoginRequest>({ ...request, nonce: undefined })
+  })
+
+  it('IssuedTokens requires an access token', () => {
+    assertType<IssuedTokens>({ accessToken: 'secret', refreshToken: 'more', expiresAt: 1_800_000_000_000 })
+    // @ts-expect-error the access token is missing
+    assertType<IssuedTokens>({ idToken: 'proof' })
   })
 })

@@ -1,0 +1,108 @@
+import { AuthError } from '../../errors.ts'
+import { resolveEnvironment } from '../../platform/default-environment.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import {
+  type AuthorizationRequest,
+  createAuthorizationRequest,
+  exchangeCode,
+  exchangeRefreshToken,
+  type Provider,
+} from './code-flow.ts'
+import type { DeploymentLogin } from './deployment-login.ts'
+import { fetchOpenIdConfiguration, type KnownConfiguration } from './openid-configuration.ts'
+import { requireProviderAddress } from './provider-address.ts'
+import type { IssuedTokens } from './signed-in-user.ts'
+
+/** One request of a {@link CodeLogin}: the address to show, and the secrets that bind the answer to it. */
+export interface CodeLoginRequest extends AuthorizationRequest {
+  /** Where the provider sends its answer. */
+  readonly redirectUri: string
+}
+
+/** Options of {@link CodeLogin.open}. */
+export interface CodeLoginOptions {
+  /** Ends the request for the provider's configuration. */
+  signal?: AbortSignal | undefined
+  /** The platform. @default the current one */
+  environment?: Partial<Environment> | undefined
+}
+
+/**
+ * The login of a deployment outside a page, as in a command: authorization code with PKCE, with the same checks as a login in a
+ * page. The caller shows the address of a request, and passes on what the provider answers. Nothing is stored.
+ */
+export class CodeLogin {
+  readonly #login: DeploymentLogin
+  readonly #environment: Environment
+  readonly #configuration: KnownConfiguration
+  /** Issuer of the first ID token. */
+  #pinnedIssuer: string | undefined
+
+  private constructor(login: DeploymentLogin, environment: Environment, configuration: KnownConfiguration) {
+    this.#login = login
+    this.#environment = environment
+    this.#configuration = configuration
+  }
+
+  /**
+   * Prepares a login. Its endpoints are those of the deployment, its issuer the one that the provider publishes, if it
+   * publishes any.
+   *
+   * @throws {AuthError} `metadata_failed` for an endpoint over plain http on another machine, for the issuer of another provider,
+   *   and when the provider cannot be reached or fails
+   */
+  static async open(login: DeploymentLogin, { signal, environment }: CodeLoginOptions = {}): Promise<CodeLogin> {
+    const platform = resolveEnvironment(environment)
+    const { authority, host, issuer, authorizationEndpoint, tokenEndpoint } = login
+    for (const endpoint of [authorizationEndpoint, tokenEndpoint])
+      requireProviderAddress(endpoint, { knownAuthorities: [] }, 'An endpoint of the login', 'metadata_failed')
+    const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS }
+    const fetch = (address: string) => fetchPatiently(platform, address, { method: 'GET' }, patience)
+    const config = { knownAuthorities: [host] }
+    const published = await fetchOpenIdConfiguration({ authority, config }, fetch).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      const hasNone = error instanceof AuthError && error.status !== undefined && error.status < 500
+      if (!hasNone) throw error
+    })
+    const endpoints = { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint }
+    return new CodeLogin(login, platform, { ...(published ?? { issuer, isPublished: false }), ...endpoints })
+  }
+
+  /** Creates a request. Show its address to the user. */
+  async createRequest(redirectUri: string): Promise<CodeLoginRequest> {
+    return { ...(await createAuthorizationRequest(this.#provider(redirectUri), {})), redirectUri }
+  }
+
+  /**
+   * Exchanges the code of an answer for tokens.
+   *
+   * @param answer parameters that the provider sent to the redirect address
+   * @throws {AuthError} `token_request_failed` for a redirect, and for an ID token that is missing or more than a day away from the
+   *   clock; otherwise the error of the request or of its answer. Its fields may hold tokens: report no more than its codes.
+   */
+  async redeem(answer: URLSearchParams, request: CodeLoginRequest, signal: AbortSignal): Promise<IssuedTokens> {
+    const provider = this.#provider(request.redirectUri)
+    const tokens = await exchangeCode(provider, `${request.redirectUri}?${answer}`, request, signal)
+    if (tokens.idToken === undefined)
+      throw new AuthError('The identity provider issued no ID token, which names the user.', 'token_request_failed')
+    this.#pinnedIssuer = tokens.issuer
+    return tokens
+  }
+
+  /**
+   * Exchanges a refresh token for tokens.
+   *
+   * @throws as {@link redeem} does
+   */
+  renew(refreshToken: string, signal: AbortSignal): Promise<IssuedTokens> {
+    return exchangeRefreshToken(this.#provider(''), refreshToken, signal)
+  }
+
+  #provider(redirectUri: string): Provider {
+    const { authority, clientId, scopes } = this.#login
+    const config = { clientId, redirectUri, scopes, knownAuthorities: [this.#login.host] }
+    const settings = { config, authority, environment: this.#environment }
+    return { settings, configuration: this.#configuration, pinnedIssuer: this.#pinnedIssuer }
+  }
+}
