@@ -654,6 +654,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'while the window of a login is open, the chat element offers to open it again and to cancel, also where the window was closed at once or an opener policy hides it; a later answer of a cancelled window signs nobody in',
   'EL-27':
     'the launcher shows a heading at once, and fetches the code of the chat ahead on hover, focus and touch, unless the user is asked for consent first',
+  'EL-34':
+    'where the code of the chat could not be loaded, the launcher and the chat element offer to load it again, and after a second failure to reload the page, since some engines remember a failed import',
+  'EL-35': 'the chat element opens one chat where its agent or configuration changes while its code is loaded',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

@@ -47,6 +47,8 @@ export class AiAgentChatElement extends Base {
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
   #isScheduled = false
+  /** How often in a row the chat could not be opened. */
+  #failures = 0
   /** Whether the focus moves into the chat when it opens. */
   #wantsFocus = false
   /** Opening and closing, one after the other: a chat opens when the socket of the one before is closed. */
@@ -156,7 +158,7 @@ export class AiAgentChatElement extends Base {
   async #apply(): Promise<void> {
     const isWanted = this.isConnected && !this.#asksConsent
     const source = isWanted ? this.#source : undefined
-    if (this.#open && this.#open.source !== source && !isSame(this.#open.source, source)) {
+    if (this.#open && !isSame(this.#open.source, source)) {
       const { chat } = this.#open
       this.#open = undefined
       this.removeAttribute('ready')
@@ -168,9 +170,10 @@ export class AiAgentChatElement extends Base {
     if (this.#open) return this.#open.chat.update()
     if (source === undefined) return
     const { openChat } = await import('./app/open-chat.tsx')
-    // The element may have been removed while the code was loaded.
-    if (!this.isConnected) return
+    // The element may have been removed or changed while the code was loaded: what follows opens the chat that is wanted now.
+    if (!this.isConnected || !isSame(source, this.#source)) return
     this.#open = { source, chat: await openChat(this.#host(source)) }
+    this.#failures = 0
     this.toggleAttribute('ready', true)
     this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
     if (this.#wantsFocus) this.#open.chat.focus()
@@ -268,10 +271,13 @@ export class AiAgentChatElement extends Base {
   /** The code of the chat could not be loaded, or the configuration is invalid: reported as an uncaught error of the page. */
   #fail(error: unknown): void {
     const strings = { ...consentStrings(this.#languages()), ...this.#strings }
-    const panel = failurePanel(strings, () => {
+    const retry = () => {
       panel.remove()
       this.#schedule()
-    })
+    }
+    // Some engines remember a failed import for the life of the page.
+    const mustReload = this.#failures++ > 0 && navigator.onLine
+    const panel = failurePanel(strings, mustReload ? undefined : retry)
     this.#root.querySelector('.failure')?.remove()
     if (this.isConnected && !this.#open) this.#root.append(panel)
     this.#emit('aiagent-error', { error })
@@ -279,9 +285,9 @@ export class AiAgentChatElement extends Base {
   }
 }
 
-/** Whether two configurations create the same agent. */
+/** Whether two sources are the same agent, or configurations that create the same. */
 function isSame(one: unknown, other: unknown): boolean {
-  if (!isPlain(one) || !isPlain(other)) return false
+  if (!isPlain(one) || !isPlain(other)) return one === other
   const names = Object.keys({ ...one, ...other })
   return names.every(name => one[name] === other[name])
 }

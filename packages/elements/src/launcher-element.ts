@@ -61,6 +61,8 @@ export class AiAgentLauncherElement extends Base {
   #chat: AiAgentChatElement | undefined
   /** Says that the chat could not be loaded. */
   #failure: HTMLElement | undefined
+  /** How often in a row it could not. */
+  #failures = 0
   /** Values of the properties. */
   readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
 
@@ -182,14 +184,16 @@ export class AiAgentLauncherElement extends Base {
 
   /** The code of the chat could not be loaded: says so, reports it, and offers to load it again. */
   #fail(error: unknown): void {
-    const { loadFailed, loadAgain } = this.#texts
+    const { loadFailed, loadAgain, reload } = this.#texts
+    // Some engines remember a failed import for the life of the page.
+    const mustReload = this.#failures++ && navigator.onLine
     const failure = element('div', 'failure')
     failure.setAttribute('role', 'alert')
     failure.dir = 'auto'
     const text = element('p', '')
     text.textContent = loadFailed
-    const again = button('again', () => this.#openChat())
-    again.textContent = loadAgain
+    const again = button('again', () => (mustReload ? location.reload() : this.#openChat()))
+    again.textContent = mustReload ? reload : loadAgain
     failure.append(text, again)
     this.#failure?.remove()
     this.#failure = failure

@@ -34,13 +34,16 @@ export function consentPanel(
   return panel
 }
 
-/** Says that the chat could not be loaded. */
-export function failurePanel(strings: ConsentStrings & { direction: string }, onRetry: () => void): HTMLElement {
+/** Says that the chat could not be loaded. Without `onRetry` it offers to reload the page. */
+export function failurePanel(strings: ConsentStrings & { direction: string }, onRetry?: () => void): HTMLElement {
   const panel = node('section', 'panel failure')
   panel.dir = strings.direction
   panel.setAttribute('role', 'alert')
   const body = node('div', 'panel-body')
-  body.append(node('p', 'panel-title', undefined, strings.loadFailed), button(strings.loadAgain, 'primary', onRetry))
+  const again = onRetry
+    ? button(strings.loadAgain, 'primary', onRetry)
+    : button(strings.reload, 'primary', () => location.reload())
+  body.append(node('p', 'panel-title', undefined, strings.loadFailed), again)
   panel.append(body)
   return panel
 }

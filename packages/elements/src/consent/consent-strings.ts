@@ -14,6 +14,8 @@ export interface ConsentStrings {
   readonly loadFailed: string
   /** Button that loads the code of the chat again after a failure. */
   readonly loadAgain: string
+  /** Button that reloads the page after a second failure. */
+  readonly reload: string
 }
 
 const TEXTS: Readonly<Record<string, ConsentStrings>> = {
@@ -26,6 +28,7 @@ const TEXTS: Readonly<Record<string, ConsentStrings>> = {
     consentDeclined: 'The chat stays off. You can start it at any time.',
     loadFailed: 'The chat could not be loaded.',
     loadAgain: 'Try again',
+    reload: 'Reload the page',
   },
   de: {
     consentTitle: 'Chat starten?',
@@ -36,6 +39,7 @@ const TEXTS: Readonly<Record<string, ConsentStrings>> = {
     consentDeclined: 'Der Chat bleibt aus. Sie können ihn jederzeit starten.',
     loadFailed: 'Der Chat konnte nicht geladen werden.',
     loadAgain: 'Erneut versuchen',
+    reload: 'Seite neu laden',
   },
   ar: {
     consentTitle: 'هل تريد بدء المحادثة؟',
@@ -45,6 +49,7 @@ const TEXTS: Readonly<Record<string, ConsentStrings>> = {
     consentDeclined: 'تبقى المحادثة متوقفة. يمكنك بدؤها في أي وقت.',
     loadFailed: 'تعذر تحميل المحادثة.',
     loadAgain: 'إعادة المحاولة',
+    reload: 'إعادة تحميل الصفحة',
   },
 }
 

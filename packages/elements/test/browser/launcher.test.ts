@@ -1,4 +1,5 @@
 import { hasChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { type ChatStage, received } from './chat-page.ts'
@@ -104,10 +105,50 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
     await closeAndReopen(page)
     await page.getByText('could not be loaded').waitFor()
     await page.unroute(pattern)
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.reload()
+    await launcher(page).click()
     await page.getByText('Online').waitFor()
     await closeAndReopen(page)
   })
+
+  it.each([
+    ['its code', CHAT_CODE],
+    ['the code of the chat', /open-chat/],
+  ])('[EL-34] loads %s again', needs('new request after a failed import'), async (_name, pattern) => {
+    const { page } = await openPhone(LAUNCHER, page => page.route(pattern, route => route.abort()))
+    await launcher(page).click()
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+    await page.unroute(pattern)
+    await again.click()
+    await page.getByText('Online').waitFor()
+  })
+
+  it.each([
+    ['its code', CHAT_CODE],
+    ['the code of the chat', /open-chat/],
+  ])(
+    '[EL-34] offers to reload the page where %s could not be loaded twice, unless it is offline',
+    async (_name, pattern) => {
+      const { page } = await openPhone(LAUNCHER, page => page.route(pattern, route => route.abort()))
+      await launcher(page).click()
+      const again = page.getByRole('button', { name: 'Try again' })
+      await again.waitFor()
+      await page.evaluate(() => Object.defineProperty(navigator, 'onLine', { value: false, configurable: true }))
+      const failed = () =>
+        page.evaluate(() =>
+          new Promise(resolve => addEventListener('aiagent-error', resolve, { once: true })).then(() => {}),
+        )
+      await Promise.all([failed(), again.click()])
+      await again.waitFor()
+      await page.evaluate(() => Reflect.deleteProperty(navigator, 'onLine'))
+      await again.click()
+      await page.unroute(pattern)
+      await page.getByRole('button', { name: 'Reload the page' }).click()
+      await launcher(page).click()
+      await page.getByText('Online').waitFor()
+    },
+  )
 
   it('[EL-24] can be closed on a phone while its chat is replaced by another one', async () => {
     const { page } = await openPhone(LAUNCHER)

@@ -116,6 +116,38 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(received(stage.service).sockets).toBe(before)
   })
 
+  it('[EL-35] opens one chat where the host sets its config while the code is loaded', async () => {
+    stage = await stages.open()
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const { page } = await stage.open(
+      `<script>
+        let ready = 0
+        addEventListener('aiagent-ready', () => ready++)
+      </script>${CHAT}`,
+      {
+        prepare: page =>
+          page.route(/open-chat/, async route => {
+            await released
+            await route.continue()
+          }),
+      },
+    )
+    await page.waitForFunction(() => customElements.get('ai-agent-chat'))
+    await page.evaluate(() => {
+      const chat = document.querySelector('ai-agent-chat')
+      if (chat) chat.config = { context: { page: 'basket' } }
+    })
+    release()
+    await online(page)
+    expect(await page.evaluate('ready')).toBe(1)
+    expect(received(stage.service).sessionCalls).toBe(1)
+    const [session] = stage.service.emulator.world.sessions.values()
+    expect(session?.context).toMatchObject({ page: 'basket' })
+  })
+
   it('[EL-08] passes on what the host sets on the launcher, before it is loaded, before and after the chat opens', async () => {
     stage = await stages.open()
     const { page, complaints } = await stage.open(
@@ -173,7 +205,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
   })
 
-  it('[EL-18] says that the chat of a launcher could not be loaded, and loads it with another click', async () => {
+  it('[EL-18] says that the chat of a launcher could not be loaded, and loads it after a reload of the page', async () => {
     stage = await stages.open()
     const { page } = await stage.open(
       `<script>addEventListener('aiagent-error', event => { globalThis.reported = String(event.detail.error) })</script>
@@ -187,13 +219,14 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     await failure.waitFor()
     expect(await page.evaluate(() => Object(globalThis).reported)).toMatch(/import|fetch/)
     expect(await again.evaluate(node => node.matches(':focus'))).toBe(true)
-    // Closing works, and the next click loads the code too.
+    // Closing works, and the next click tries again.
     await page.keyboard.press('Escape')
     expect(await page.getByRole('dialog').count()).toBe(0)
     await button.click()
     await failure.waitFor()
     await page.unroute(/src\d*\.js/)
-    await again.click()
+    await page.getByRole('button', { name: 'Seite neu laden' }).click()
+    await button.click()
     await page.getByText('Wie können wir helfen?').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
     expect(await page.locator('textarea').evaluate(field => field.matches(':focus'))).toBe(true)
