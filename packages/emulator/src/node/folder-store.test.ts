@@ -48,6 +48,22 @@ describe.each(Object.entries(STORES))('[REL-76] a %s store', (_, open) => {
     ])
   })
 
+  it('[SEC-71] keeps documents and journals apart whose names differ in half of a surrogate pair only', () => {
+    const { store, reopen } = open()
+    const names = ['n', 'n\ud83d', 'n\ude00', 'n\ufffd', 'n\\ud83d', '"']
+    for (const name of names) {
+      store.writeDocument(name, { name })
+      store.startJournal(name, { name })
+      store.addEntry(name, 'more')
+    }
+    const again = reopen()
+    expect(names.map(name => again.readDocument(name))).toEqual(names.map(name => ({ name })))
+    const kept = new Map(again.readJournals().map(({ id, entries }) => [id, entries]))
+    expect(names.map(name => kept.get(name))).toEqual(names.map(name => [{ name }, 'more']))
+    for (const name of names) again.deleteJournal(name)
+    expect(reopen().readJournals()).toEqual([])
+  })
+
   it('keeps values as they were when they were given', () => {
     const { store, reopen } = open()
     const value = { list: [1] }

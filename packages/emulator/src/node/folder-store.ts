@@ -115,9 +115,10 @@ function parse(text: string): unknown {
   }
 }
 
+/** The text of a {@link fileName}; undefined for another name. */
 function decode(name: string): string | undefined {
   try {
-    return decodeURIComponent(name)
+    return JSON.parse(`"${decodeURIComponent(name)}"`) as string
   } catch {
     return undefined
   }
@@ -129,7 +130,7 @@ function warn(message: string): void {
   process.emitWarning(message, { code: 'AIAGENT_EMULATOR_STATE' })
 }
 
-/** Half of a surrogate pair cannot be encoded and becomes U+FFFD. */
+/** JSON escapes half of a surrogate pair, which cannot be encoded. */
 function fileName(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'))
+  return encodeURIComponent(JSON.stringify(text).slice(1, -1))
 }
