@@ -314,6 +314,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'expired responses, metadata and anonymous tokens in the stores of a page are removed with the start of any agent, at most once a minute for each kind',
   'SEC-78':
     'an expired queue of `persistQueue` in the database of a page is removed with the start of any agent, of any owner, and no other one',
+  'SEC-79':
+    'a login that starts in a page removes logins by redirect that began more than a day ago, and stored users of any provider whose access token expired more than 90 days ago',
+  'SEC-80': 'with `resume`, the session is stored in the sessionStorage of its tab only, whatever `storageType`',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

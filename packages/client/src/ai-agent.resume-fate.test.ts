@@ -242,13 +242,16 @@ describe('the stored session', () => {
     expect(requestsTo(emulator).some(line => line.startsWith('GET mine'))).toBe(false)
   })
 
-  it.each(['local', 'session'] as const)('is stored in sessionStorage with storageType %s', async storageType => {
-    const localStorage = new FakeStorage()
-    const { open, kept, session } = setUpTab({ cache: { storageType } })
-    await open({}, { localStorage })
-    expect(kept()).toEqual([session()])
-    expect([...localStorage.items.keys()].some(key => key.includes('session'))).toBe(false)
-  })
+  it.each(['local', 'session'] as const)(
+    '[SEC-80] is stored in sessionStorage with storageType %s',
+    async storageType => {
+      const localStorage = new FakeStorage()
+      const { open, kept, session } = setUpTab({ cache: { storageType } })
+      await open({}, { localStorage })
+      expect(kept()).toEqual([session()])
+      expect([...localStorage.items.keys()].some(key => key.includes('session'))).toBe(false)
+    },
+  )
 
   it('does not outlive a process without a store, and agents there never share one', async () => {
     const { open, session } = setUpTab()

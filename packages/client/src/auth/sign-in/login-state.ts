@@ -6,6 +6,9 @@ import { RETURN_KEY } from './callback-page.ts'
 const STATE_PREFIX = 'aiagent_oidc_state.'
 const ID = /^[0-9a-f]{32}$/
 
+/** How long a login by redirect may take, in milliseconds. */
+const STATE_LIMIT_MS = 24 * 60 * 60_000
+
 /** A login by redirect that this tab began. */
 export interface LoginState {
   /** Random, 32 hex digits: the start of the `state` parameter. */
@@ -18,6 +21,8 @@ export interface LoginState {
   readonly nextRoute: string
   /** Provider and client. A page may have several logins, and a code must reach its own provider only. */
   readonly login: string
+  /** When the page left, in milliseconds since the epoch. */
+  readonly beganAt: number
 }
 
 /**
@@ -52,12 +57,13 @@ export class LoginStates {
     return state
   }
 
-  /** Removes the logins without an answer. */
-  clear(): void {
-    for (let i = this.#store.length - 1; i >= 0; i--) {
-      const key = this.#store.key(i)
-      if (key?.startsWith(STATE_PREFIX)) this.#store.removeItem(key)
+  /** Removes the logins without an answer. With a time: only those that are older than a day by then, or incomplete. */
+  clear(now?: number): void {
+    const isOver = (text: string | null) => {
+      const age = now === undefined ? undefined : now - (parse(text)?.beganAt ?? Number.NEGATIVE_INFINITY)
+      return age === undefined || age > STATE_LIMIT_MS
     }
+    removeMatching(this.#store, STATE_PREFIX, isOver)
   }
 
   /**
@@ -76,12 +82,21 @@ export class LoginStates {
   }
 }
 
+/** Removes the entries of a store whose key starts with the prefix and whose text matches. */
+export function removeMatching(store: StorageLike, prefix: string, isMatch: (text: string | null) => boolean): void {
+  for (let i = store.length - 1; i >= 0; i--) {
+    const key = store.key(i)
+    if (key?.startsWith(prefix) && isMatch(store.getItem(key))) store.removeItem(key)
+  }
+}
+
 function parse(text: string | null): LoginState | undefined {
   try {
     const value: unknown = JSON.parse(text as string)
     if (!isJsonObject(value)) return undefined
-    const { id, verifier, nonce, nextRoute, login } = value
-    const isComplete = [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string')
+    const { id, verifier, nonce, nextRoute, login, beganAt } = value
+    const isComplete =
+      [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string') && typeof beganAt === 'number'
     return isComplete ? (value as unknown as LoginState) : undefined
   } catch {
     return undefined

@@ -871,3 +871,37 @@ describe('the addresses of a provider', () => {
     expect((await loginAddress(local.page)).origin).toBe('http://127.0.0.1:8600')
   })
 })
+
+describe('[SEC-79] what earlier logins have left', () => {
+  const DAYS = 24 * 3_600_000
+
+  it.each([{}, { cacheLocation: 'localStorage' as const }])(
+    'a stored user goes 90 days after the access token, with the next login of any provider: %j',
+    async config => {
+      const parts = setUp(config)
+      await signIn(parts)
+      const stored = config.cacheLocation ? parts.localStorage : parts.sessionStorage
+      const users = () => [...stored.items.keys()].filter(key => key.startsWith('aiagent_oidc_user.'))
+      expect(users()).toHaveLength(1)
+      await parts.clock.advance(89 * DAYS)
+      await parts.make({ clientId: 'other', cacheLocation: 'sessionStorage' }).restore()
+      expect(users()).toHaveLength(1)
+      await parts.clock.advance(2 * DAYS)
+      await parts.make({ clientId: 'other', cacheLocation: 'sessionStorage' }).restore()
+      expect(users()).toEqual([])
+    },
+  )
+
+  it('a login by redirect goes after a day without an answer', async () => {
+    const { client, clock, make, page, sessionStorage } = setUp()
+    void client.login({ ...request, scheme: 'redirect', nextRoute: 'https://app.test/chat' })
+    await eventually(() => page.left.length === 1, 'the page leaves')
+    const states = () => [...sessionStorage.items.keys()].filter(key => key.startsWith('aiagent_oidc_state.'))
+    await clock.advance(DAYS - 1000)
+    await make({ clientId: 'other' }).restore()
+    expect(states()).toHaveLength(1)
+    await clock.advance(2000)
+    await make({ clientId: 'other' }).restore()
+    expect(states()).toEqual([])
+  })
+})

@@ -27,7 +27,13 @@ import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration }
 import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
 import { RenewalLock } from './renewal-lock.ts'
-import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
+import {
+  type IssuedTokens,
+  parseUser,
+  removeExpiredUsers,
+  type SignedInUser,
+  SignedInUserStore,
+} from './signed-in-user.ts'
 
 /** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
 const LOGOUT_LIMIT_MS = 10_000
@@ -72,6 +78,7 @@ export class OidcIdentityClient implements IdentityClient {
   }
 
   async restore(): Promise<IdentitySession | null> {
+    this.#removeExpired()
     const answer = this.#takeAnswer()
     const begun = answer && this.#states.take(stateOf(answer))
     // Ignore an answer that this tab did not request, or that was used already.
@@ -173,7 +180,8 @@ export class OidcIdentityClient implements IdentityClient {
       signal.throwIfAborted()
       if (!opened) {
         const { id, verifier, nonce, state } = request
-        this.#states.add({ id, verifier, nonce, nextRoute: options.nextRoute ?? '', login: this.#users.key })
+        const beganAt = this.#settings.environment.clock.now()
+        this.#states.add({ id, verifier, nonce, nextRoute: options.nextRoute ?? '', login: this.#users.key, beganAt })
         return await this.#leave(request.address, state)
       }
       const answer = await this.#popups.answer(opened, request.address, request.state, signal)
@@ -238,6 +246,13 @@ export class OidcIdentityClient implements IdentityClient {
     if (state !== undefined) attempt(() => this.#states.expectReturn(state))
     this.#page.leave(address)
     return new Promise<never>(() => {})
+  }
+
+  /** Removes what earlier logins of any user and provider have left in the stores of the page. */
+  #removeExpired(): void {
+    const { clock, sessionStorage, localStorage } = this.#settings.environment
+    attempt(() => this.#states.clear(clock.now()))
+    for (const store of [sessionStorage, localStorage]) attempt(() => store && removeExpiredUsers(store, clock.now()))
   }
 
   /** The answer of a redirect: what the callback page stored, else what this page's address contains. */
