@@ -61,8 +61,6 @@ export class AiAgentLauncherElement extends Base {
   #chat: AiAgentChatElement | undefined
   /** Says that the chat could not be loaded. */
   #failure: HTMLElement | undefined
-  /** How often in a row it could not. */
-  #failures = 0
   /** Values of the properties. */
   readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
 
@@ -186,7 +184,7 @@ export class AiAgentLauncherElement extends Base {
   #fail(error: unknown): void {
     const { loadFailed, loadAgain, reload } = this.#texts
     // Some engines remember a failed import for the life of the page.
-    const mustReload = this.#failures++ && navigator.onLine
+    const mustReload = this.#failure && navigator.onLine
     const failure = element('div', 'failure')
     failure.setAttribute('role', 'alert')
     failure.dir = 'auto'
