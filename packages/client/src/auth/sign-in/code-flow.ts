@@ -49,6 +49,7 @@ export interface AuthorizationRequest {
   readonly id: string
   /** The `state` parameter: the id, and the return address for a login by redirect. */
   readonly state: string
+  /** PKCE code verifier. */
   readonly verifier: string
   /** Random, 32 hex digits: the ID token of the answer must repeat it. */
   readonly nonce: string

@@ -5,8 +5,11 @@ import { USER_PREFIX } from './provider-address.ts'
 
 /** What a token endpoint issued for a user. */
 export interface IssuedTokens {
+  /** Access token for the calls of the service. */
   readonly accessToken: string
+  /** ID token, which names the user. */
   readonly idToken?: string | undefined
+  /** Token that renews the access token. */
   readonly refreshToken?: string | undefined
   /** Expiry of the access token in milliseconds since the epoch, by the clock of this device. */
   readonly expiresAt?: number | undefined
