@@ -32,7 +32,7 @@ import { feature } from './platform/feature.ts'
 import type { Trace, TraceRecorder } from './platform/trace.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
-import { Subscribable } from './util/subscribable.ts'
+import { Subscribable } from './util/event-emitter.ts'
 
 /**
  * A conversation with one hosted AI agent.

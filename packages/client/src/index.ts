@@ -124,12 +124,15 @@ export {
   handOverAddress,
   type LiveEscalation,
 } from './conversation/escalation.ts'
-export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
-export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
-export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'
-export { ErrorMessageHandler } from './conversation/handlers/error-message-handler.ts'
-export { HeartbeatHandler } from './conversation/handlers/heartbeat-handler.ts'
-export { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './conversation/handlers/token-refresh-handler.ts'
+export {
+  AgentMessageHandler,
+  ChatHistoryHandler,
+  ContextValidationHandler,
+  ErrorMessageHandler,
+  HeartbeatHandler,
+  TokenRefreshHandler,
+  type TokenRefreshHandlerOptions,
+} from './conversation/handlers.ts'
 export {
   type AgentMessage,
   type AgentMessageResult,
@@ -244,6 +247,6 @@ export { createCacheAdapter } from './storage/create-cache-adapter.ts'
 export type { StoreWarning } from './storage/guarded-cache-adapter.ts'
 export { MemoryCacheAdapter, type MemoryCacheOptions } from './storage/memory-cache-adapter.ts'
 export { StorageCacheAdapter } from './storage/storage-cache-adapter.ts'
+export type { Subscribable } from './util/event-emitter.ts'
 export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
-export type { Subscribable } from './util/subscribable.ts'
 export { VERSION } from './version.ts'

@@ -1,5 +1,4 @@
-import { EventEmitter } from './util/event-emitter.ts'
-import { Subscribable } from './util/subscribable.ts'
+import { EventEmitter, Subscribable } from './util/event-emitter.ts'
 
 /** Severity of a log entry. */
 export const LogLevel = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const

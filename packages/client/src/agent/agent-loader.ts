@@ -5,12 +5,11 @@ import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes } from '../auth/scopes.ts'
-import { ApiError, abortedError } from '../errors.ts'
+import { ApiError, AuthError, abortedError, SDKError } from '../errors.ts'
 import type { Deployment } from '../facts.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
-import { JoinedTask } from '../util/joined-task.ts'
-import { authenticated } from './authenticated.ts'
+import { JoinedTask } from '../util/single-flight.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
@@ -123,4 +122,13 @@ export function rateLimitReporter({ emit, logger }: LoaderScope): NonNullable<Ap
     logger.warn(`The service limits the rate of calls. ${limit.operation} is repeated in ${limit.retryInMs} ms.`)
     emit('rateLimited', () => ({ source: 'rest', ...limit }))
   }
+}
+
+/** A host's token function or strategy may throw anything: it becomes an error of this library. */
+export function authenticated<T>(work: Promise<T>): Promise<T> {
+  return work.catch(cause => {
+    if (cause instanceof SDKError) throw cause
+    const detail = cause instanceof Error && cause.message ? `: ${cause.message}` : '.'
+    throw new AuthError(`Could not obtain an access token: \`auth\` failed${detail}`, 'token_request_failed', { cause })
+  })
 }

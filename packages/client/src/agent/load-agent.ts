@@ -9,8 +9,7 @@ import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { rateLimitReporter } from './agent-loader.ts'
-import { authenticated } from './authenticated.ts'
+import { authenticated, rateLimitReporter } from './agent-loader.ts'
 import type { AgentParts } from './parts.ts'
 
 /** The parts that preparing an agent uses. */

@@ -4,7 +4,7 @@ import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { requireSessionId } from '../session-id.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import { JoinedTask } from '../util/joined-task.ts'
+import { JoinedTask } from '../util/single-flight.ts'
 import type { ContextStore } from './context-store.ts'
 import { withPortalAttribute } from './portal-context.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../log/message.ts'
 import { escalationOf, handOverAddress } from './escalation.ts'
-import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
+import { AgentMessageHandler } from './handlers.ts'
 import type { AgentMessageResult } from './message-handler.ts'
 
 const resultFor = (messageData: Message['messageData']): AgentMessageResult =>

@@ -1,9 +1,12 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { ChatSession } from '../chat/chat-session.ts'
+import { type ChatSession, TRANSCRIPT_LIMIT_MS } from '../chat/chat-session.ts'
 import type { RecoverySource } from '../events.ts'
+import { type KnownMessage, knownMessage } from '../log/known-message.ts'
 import type { Message } from '../log/message.ts'
 import type { Transcript } from '../log/transcript.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
+import { withTimeLimit } from '../util/abort.ts'
 import {
   type HistoryElement,
   type HistoryMergeOptions,
@@ -14,8 +17,6 @@ import {
 import { emitAgentMessage } from './inbound-events.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
-import { RecoveredMessages } from './recovered-messages.ts'
-import { TranscriptRequest } from './transcript-request.ts'
 
 /** The recovery, as the part that fills gaps reports to it. */
 interface GapFillOwner {
@@ -199,5 +200,91 @@ export class GapFill {
       failed(error)
     }
     if (isPresent()) this.#owner.handleAnswer(message)
+  }
+}
+
+/** Most recovered messages of which a repetition is noticed. */
+const KEPT = 500
+
+/** What the transcript call has recovered: the chat may send it too, also after another reconnect. */
+export class RecoveredMessages {
+  #known: KnownMessage[] = []
+
+  add(messages: readonly Message[]): void {
+    this.#known = [...this.#known, ...messages.map(message => knownMessage(message, 'received'))].slice(-KEPT)
+  }
+
+  /** Whether a message that arrives was recovered before. True once for each. */
+  isRepeated(message: Message): boolean {
+    const known = this.#known
+    if (!known.length || message.persona !== PERSONA.AGENT) return false
+    const { id, fingerprint, timestamp } = knownMessage(message, 'received')
+    const index = known.findIndex(
+      each =>
+        each.fingerprint === fingerprint &&
+        (each.id !== undefined && id !== undefined ? each.id === id : each.timestamp === timestamp),
+    )
+    if (index < 0) return false
+    known.splice(index, 1)
+    return true
+  }
+
+  clear(): void {
+    this.#known = []
+  }
+}
+
+/** How long the service may take to send a history after a reopening, before it is requested, in milliseconds. */
+const HISTORY_WAIT_MS = 1_000
+
+/** The transcript call of a reopened session: made once, unless a history comes first. */
+export class TranscriptRequest {
+  readonly #clock: Clock
+  readonly #session: ChatSession
+  #timer: unknown
+  #call: AbortController | undefined
+
+  constructor(clock: Clock, session: ChatSession) {
+    this.#clock = clock
+    this.#session = session
+  }
+
+  /** Whether a history is awaited. */
+  get isScheduled(): boolean {
+    return this.#timer !== undefined
+  }
+
+  /** Awaits a history. `due` is called when none has come. */
+  schedule(due: () => void): void {
+    this.#timer = this.#clock.setTimeout(due, HISTORY_WAIT_MS)
+  }
+
+  /** Makes the call, and passes on its outcome unless it is cancelled. */
+  start(sessionId: string, loaded: (list: unknown[]) => void, failed: (error: unknown) => void): void {
+    this.cancel()
+    const call = new AbortController()
+    this.#call = call
+    const settled =
+      <T>(handle: (outcome: T) => void) =>
+      (outcome: T) => {
+        if (this.#call !== call) return
+        this.#call = undefined
+        handle(outcome)
+      }
+    this.#load(sessionId, call.signal).then(settled(loaded), settled(failed))
+  }
+
+  /** Loads the transcript of a session, within the time limit. */
+  #load(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
+    const session = this.#session
+    return withTimeLimit(this.#clock, TRANSCRIPT_LIMIT_MS, signal, limit => session.loadTranscript(sessionId, limit))
+  }
+
+  /** Neither waits nor calls any more. */
+  cancel(): void {
+    this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#call?.abort()
+    this.#call = undefined
   }
 }

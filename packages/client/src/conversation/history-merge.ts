@@ -1,10 +1,9 @@
 import { PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
 import type { TranscriptEntry } from '../log/entry.ts'
-import type { PlacedEntry } from '../log/entry-list.ts'
 import { type KnownMessage, knownMessage } from '../log/known-message.ts'
 import type { Message, ReceivedIn } from '../log/message.ts'
 import { receivedMessage } from '../log/message.ts'
-import type { Transcript } from '../log/transcript.ts'
+import type { PlacedEntry, Transcript } from '../log/transcript.ts'
 import { sha256 } from '../util/sha256.ts'
 import type { MessageProcessor } from './message-processor.ts'
 

@@ -1,11 +1,14 @@
 import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
-import { ChatHistoryHandler } from './handlers/chat-history-handler.ts'
-import { ContextValidationHandler } from './handlers/context-validation-handler.ts'
-import { ErrorMessageHandler } from './handlers/error-message-handler.ts'
-import { HeartbeatHandler } from './handlers/heartbeat-handler.ts'
-import { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './handlers/token-refresh-handler.ts'
+import {
+  AgentMessageHandler,
+  ChatHistoryHandler,
+  ContextValidationHandler,
+  ErrorMessageHandler,
+  HeartbeatHandler,
+  TokenRefreshHandler,
+  type TokenRefreshHandlerOptions,
+} from './handlers.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 
 /** Selects the handler of a message: the first that accepts it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { largeFrameBytes } from '../outbox/frame.ts'
+import { largeFrameBytes } from '../outbox/outbox.ts'
 import { MessageIds } from './compose.ts'
 
 describe('MessageIds', () => {

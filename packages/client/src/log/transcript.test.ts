@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listen, setUpScope } from '../../test/fake-scope.ts'
 import type { TranscriptConfig, TranscriptEntry, TranscriptOptions } from './entry.ts'
-import type { PlacedEntry } from './entry-list.ts'
 import { knownMessage } from './known-message.ts'
 import { Message } from './message.ts'
+import type { PlacedEntry } from './transcript.ts'
 import { Transcript } from './transcript.ts'
 
 const NOW = 1000

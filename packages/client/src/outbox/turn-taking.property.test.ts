@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { type FakeTransport, messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from '../log/message.ts'
-import { MIN_PAUSE_MS } from './agent-pace.ts'
+import { MIN_PAUSE_MS } from './turn-taking.ts'
 
 const LIMIT = 6
 

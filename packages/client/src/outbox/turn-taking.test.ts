@@ -3,8 +3,8 @@ import { rejection } from '../../test/agent-harness.ts'
 import { messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from '../log/message.ts'
-import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
 import { WARN_AFTER_MS } from './questions.ts'
+import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './turn-taking.ts'
 
 /** How long a question waits for the history after a reconnect, in milliseconds. */
 const HISTORY_LIMIT_MS = 5_000
