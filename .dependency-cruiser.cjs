@@ -57,7 +57,7 @@ module.exports = {
       { path: '^(?:packages|apps|conformance|examples|bench|docs|faults|scripts)/' },
       {
         couldNotResolve: true,
-        pathNot: '^(?:#websocket|react|react-dom/server)$',
+        pathNot: '^(?:#features|#websocket|react|react-dom/server)$',
       },
     ),
 

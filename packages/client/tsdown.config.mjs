@@ -23,6 +23,8 @@ export default [
       recorder: 'src/recorder.ts',
       doctor: 'src/doctor.ts',
       otel: 'src/otel.ts',
+      features: 'src/agent/features.ts',
+      'features.node': 'src/agent/features.node.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },
@@ -37,9 +39,9 @@ export default [
         '/// <reference lib="esnext.disposable" />\n' +
         'declare global { interface AbortSignal {} interface RequestInit {} interface Response {} interface URL {} interface Window {} }',
     },
-    // Which of the two sockets is meant is decided where the package is used, by the conditions in package.json.
+    // Which of two files is meant is decided where the package is used, by the conditions in package.json.
     // The protocol is inside, so that each of its readers is in the chunk that uses it.
-    deps: { neverBundle: ['#websocket'], alwaysBundle: ['@aiagent/protocol'], onlyBundle: false },
+    deps: { neverBundle: ['#features', '#websocket'], alwaysBundle: ['@aiagent/protocol'], onlyBundle: false },
     inputOptions: options => ({
       ...options,
       resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },

@@ -1,4 +1,5 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
+import { features } from '#features'
 import type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
 import type { AgentPhase } from './agent/agent-phase.ts'
 import { createAgentScope } from './agent/agent-scope.ts'
@@ -84,7 +85,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
   ): Promise<void> {
     const base = requireAddress({ endpoint })
-    const { clearStoredData } = await import('./agent/clear-stored-data.ts')
+    const { clearStoredData } = await feature('stored data', features.storedData)
     await clearStoredData(resolveEnvironment(environment), { endpoint: base, cache, withSignIn: true })
   }
 
@@ -399,7 +400,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code MODULE_LOAD_FAILED when they cannot be loaded
    */
   async explain(): Promise<Explanation> {
-    const { explain } = await feature('explain', () => import('./agent/explain.ts'))
+    const { explain } = await feature('explain', features.explain)
     const { scope, outbox, chat } = this.#parts
     return explain({ scope, outbox, chat, phase: this.getPhase() })
   }

@@ -1,4 +1,5 @@
 import type { UserProfile } from '@aiagent/protocol'
+import { features } from '#features'
 import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
@@ -182,7 +183,7 @@ export class AgentLifecycle implements LifecycleOwner {
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #openPortals(): Promise<PortalLifecycle> {
-    const { PortalLifecycle } = await feature('contact center', () => import('./portal-lifecycle.ts'))
+    const { PortalLifecycle } = await feature('contact center', features.contactCenter)
     this.#portals ??= new PortalLifecycle(this.#parts, this)
     return this.#portals
   }

@@ -1,3 +1,4 @@
+import { features } from '#features'
 import { LanguageChoice } from '../api/language-choice.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { Chat } from '../chat/chat.ts'
@@ -133,7 +134,7 @@ export class AgentParts {
   #createTabs(): OptionalFeature<TabGroup | undefined> | undefined {
     if (!this.scope.config.tabs) return undefined
     return this.#optional('tabs', async () => {
-      const { createTabGroup } = await import('../tabs/tab-group.ts')
+      const { createTabGroup } = await features.tabs()
       this.group = this.scope.shared = createTabGroup(this.#tabParts())
       return this.group
     })
@@ -166,7 +167,7 @@ export class AgentParts {
     const { config } = scope
     if ((!config.resume && !tabs) || config.sessionId !== undefined) return undefined
     return this.#optional('resume', async () => {
-      const { SessionResume } = await import('../resume/session-resume.ts')
+      const { SessionResume } = await features.resume()
       const group = await tabs?.(each => each)
       const user = () => this.#user(tabs !== undefined)
       const { session, context, transcript, processor } = this
@@ -183,7 +184,7 @@ export class AgentParts {
     const { scope, tabs, outbox, transcript } = this
     if (scope.config.persistQueueMs === undefined && !tabs) return undefined
     return this.#optional('persistQueue', async () => {
-      const { createQueueStore } = await import('../outbox/create-stored-queue.ts')
+      const { createQueueStore } = await features.persistQueue()
       return createQueueStore(scope, () => this.#user(), outbox, transcript, await tabs?.(each => each))
     })
   }
@@ -193,8 +194,7 @@ export class AgentParts {
     const { environment } = this.scope
     if (!environment.page?.window?.navigator.locks || typeof indexedDB === 'undefined') return
     const databases = await indexedDB.databases()
-    if (databases.some(({ name }) => name === DATABASE))
-      await (await import('../outbox/create-stored-queue.ts')).sweepQueues(environment)
+    if (databases.some(({ name }) => name === DATABASE)) await (await features.persistQueue()).sweepQueues(environment)
   }
 
   // ── The end of the user's data ────────────────────────────────────────────────────────────────────────────────────
@@ -211,6 +211,6 @@ export class AgentParts {
     if (!environment.sessionStorage && !environment.localStorage) return
     // Before the first run only the stores know what belongs to the user.
     const options = { endpoint: config.endpoint, cache: config.cache, withSignIn: false }
-    return import('./clear-stored-data.ts').then(module => module.clearStoredData(environment, options))
+    return features.storedData().then(module => module.clearStoredData(environment, options))
   }
 }

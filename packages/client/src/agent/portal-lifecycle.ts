@@ -1,14 +1,33 @@
 import type { UserProfile } from '@aiagent/protocol'
+import type { LanguageChoice } from '../api/language-choice.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { ContextStore } from '../chat/context-store.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { ContactCenter } from '../contact-center/contact-center.ts'
 import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
 import { profileAttribute } from '../contact-center/portal/profile-context.ts'
 import { SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
 import type { PendingChoice } from './agent-phase.ts'
 import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
-import type { AgentParts } from './parts.ts'
+
+/** The parts of the agent that the portal selection uses. */
+interface PortalParts {
+  readonly scope: AgentScope
+  readonly authentication: AuthenticationService
+  readonly language: LanguageChoice
+  readonly outbox: Outbox
+  readonly context: ContextStore
+  readonly chat: Chat
+  readonly session: ChatSession
+  readonly users: { load(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> }
+  calls: CallState | undefined
+}
 
 /**
  * The part of the lifecycle that agents with portals or a connector use: the selection of portal, agent and profile, and
@@ -16,10 +35,10 @@ import type { AgentParts } from './parts.ts'
  */
 export class PortalLifecycle {
   readonly contactCenter: ContactCenter
-  readonly #parts: AgentParts
+  readonly #parts: PortalParts
   readonly #owner: LifecycleOwner
 
-  constructor(parts: AgentParts, owner: LifecycleOwner) {
+  constructor(parts: PortalParts, owner: LifecycleOwner) {
     this.#parts = parts
     this.#owner = owner
     const { scope, authentication, language, outbox, context } = parts

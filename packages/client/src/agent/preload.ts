@@ -1,3 +1,4 @@
+import { features } from '#features'
 import { preloadPkce } from '../auth/sign-in/pkce-login.ts'
 
 /** Optional features of an agent, whose code otherwise loads when it is first needed. All are false by default. */
@@ -23,13 +24,7 @@ export interface PreloadOptions {
  * @example button.addEventListener('pointerenter', () => void preload({ resume: true }).catch(() => {}))
  * @throws the error of the dynamic import, such as a failed request
  */
-export async function preload(features: PreloadOptions = {}): Promise<void> {
-  await Promise.all([
-    features.resume && import('../resume/session-resume.ts'),
-    features.persistQueue && import('../outbox/create-stored-queue.ts'),
-    features.tabs && import('../tabs/tab-group.ts'),
-    features.contactCenter && import('./portal-lifecycle.ts'),
-    features.masking && import('../masking/data-masker.ts'),
-    features.login && preloadPkce(),
-  ])
+export async function preload({ login = false, ...wanted }: PreloadOptions = {}): Promise<void> {
+  const names = Object.entries(wanted).flatMap(([name, isWanted]) => (isWanted ? [name as keyof typeof wanted] : []))
+  await Promise.all([login && preloadPkce(), ...names.map(name => features[name]?.())])
 }

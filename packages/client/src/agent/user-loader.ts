@@ -1,4 +1,5 @@
 import type { UserDetails } from '@aiagent/protocol'
+import { features } from '#features'
 import { usesPortalProfile } from '../contact-center/portal/profile-mode.ts'
 import { ApiError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
@@ -106,7 +107,7 @@ export async function loadMasker(
     // Both are needed, and they are loaded in parallel.
     const [patterns, { createDataMasker }] = await Promise.all([
       api.getMaskingPatterns({ departmentId, signal }),
-      feature('masking', () => import('../masking/data-masker.ts')),
+      feature('masking', features.masking),
     ])
     const masker = createDataMasker(patterns)
     const { refused, ruleCount } = masker
