@@ -273,9 +273,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a sign-out removes what is stored before it awaits anything: also before initialize(), with a blocked popup (its ID token is kept for another try), with a provider that does not answer, and with a login window open, whose login rejects',
   'SEC-06': 'a sign-out, or a sign-in of another user, is followed by the other tabs that share the store',
   'SEC-60':
-    'a sign-out in one tab forgets the user in all tabs that share the conversation: tokens, stored user, renewals in flight; the next initialize() in each asks for a login, and a user who has signed in since is kept',
+    'a sign-out in one tab forgets the user in all tabs that share the conversation: tokens, stored user, renewals in flight; the next initialize() in each asks for a login, and a user who has signed in since is kept. So it is in a tab that was stopped meanwhile, and is loaded again',
   'SEC-61':
-    'a token that the host supplies to an anonymous tab is never posted to the other anonymous tabs: its tab takes the session with it, or joins the conversation of the user, and the others continue in another session with what they show',
+    'a token that the host supplies to an anonymous tab is never posted to the other anonymous tabs: its tab takes the session and its queue with it, once all others that run have let go, or joins the conversation of the user; the others keep what they show, and request another session with their next message. One that is stopped meanwhile does so when it runs again, or is loaded again',
   'SEC-53':
     'a page that comes back from the back/forward cache notices a sign-out, or a sign-in of another user, in the store of its login',
   'SEC-07':

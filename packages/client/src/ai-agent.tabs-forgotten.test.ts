@@ -1,10 +1,9 @@
 import type { Emulator } from '@aiagent/emulator'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { type FakeBrowser, FakeChannel } from '../test/fake-browser.ts'
 import { FakeIdentityClient } from '../test/fake-identity-client.ts'
 import { FakeStorage } from '../test/fake-service.ts'
-import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+import { setUpTabs } from '../test/set-up-tabs.ts'
 import type { AuthenticationInput } from './auth/auth-input.ts'
 import type { AuthStrategy, PKCEAuthConfig } from './auth/auth-strategy.ts'
 import type { IdentityClient } from './auth/sign-in/identity-client.ts'
@@ -321,92 +320,57 @@ describe('a sign-out while another tab renews the tokens', () => {
   })
 })
 
-describe('an anonymous tab whose host supplies the token of a user', () => {
-  /** Everything that is posted between anonymous tabs. */
-  const overhear = (browser: FakeBrowser) => {
-    const heard: string[] = []
-    const [{ name } = { name: '' }] = [...browser.tabs].flatMap(tab => [...tab.channels])
-    const channel = new FakeChannel(name, browser.open())
-    channel.onmessage = ({ data }: { readonly data: unknown }) => void heard.push(JSON.stringify(data))
-    return heard
-  }
-  const setUpThree = async (settingsOf: object) => {
-    const parts = setUpTabs({ settings: { ...settings, ...settingsOf } })
-    const { browser, connected, passUntil } = parts
-    const tabs = [
-      await connected({ resume: true }),
-      await connected({ resume: true }),
-      await connected({ resume: true }),
-    ]
-    await tabs[1]?.agent.send('before')
-    await passUntil(() => tabs.every(tab => linesOf(tab).length === 2), 'the answer in all tabs')
-    return {
-      ...parts,
-      tabs,
-      heard: overhear(browser),
-      token: parts.emulator.control.issueToken({ subject: 'customer' }),
-    }
-  }
-  const WIRES = [
-    ['the plain wire', {}],
-    ['receipts, resume and fencing', { capabilities: [...CAPABILITIES] }],
-  ] as const
-
-  it.each(WIRES.flatMap(([wire, more]) => (['leader', 'follower'] as const).map(role => [role, wire, more] as const)))(
-    '[SEC-61] takes the session with it, as the %s over %s; the others begin another one and keep what they show',
-    async (role, _wire, more) => {
-      const { clock, emulator, tabs, heard, token, passUntil } = await setUpThree(more)
-      const [session] = emulator.world.sessions.keys()
-      const user = tabs[role === 'leader' ? 0 : 1] as (typeof tabs)[number]
-      const others = tabs.filter(tab => tab !== user)
-      await user.agent.updateAccessToken(token)
-      await clock.advance(2_000)
-      await user.agent.send('of the user')
-      await passUntil(() => linesOf(user).length === 4, 'the answer for the user')
-      for (const other of others) expect(linesOf(other)).toEqual(['sent before', 'received You said: before'])
-      await others[0]?.agent.send('of an anonymous one')
-      await passUntil(() => others.every(other => linesOf(other).length === 4), 'the answer for the others')
-      const received = [...emulator.world.sessions].map(([id, { accepted }]) => [
-        id === session,
-        accepted.entries().flatMap(({ message }) => (message.persona === 'customer' ? [message.content] : [])),
-      ])
-      expect(received).toEqual([
-        [true, ['before', 'of the user']],
-        [false, ['of an anonymous one']],
-      ])
-      expect(linesOf(user)).not.toContain('sent of an anonymous one')
-      expect(heard.join()).not.toContain(token)
-      for (const { agent } of others) expect(await agent.getAccessToken()).not.toBe(token)
+describe('a tab that was frozen during a sign-out, and is loaded again', () => {
+  it.each([undefined, 'localStorage'] as const)(
+    '[SEC-60] asks for a login, with cacheLocation %s',
+    async cacheLocation => {
+      const { browser, clock, emulator, connected, openSignedIn, storedTexts, accessToken } = setUpLogin()
+      const used = { cacheLocation, resume: true, context: { page: 'first' } }
+      const one = await openSignedIn(used)
+      const two = await openSignedIn(used)
+      await two.agent.setContext({ plan: 'gold' })
+      two.tab.freeze()
+      expect(await outcomeOf(one.agent.logout())).toBe('popup_blocked')
+      one.tab.close()
+      await clock.advance(5 * 24 * 60 * 60_000)
+      two.tab.crash()
+      const before = emulator.control.requests().length
+      const auth: AuthenticationInput = { type: 'pkce', config: { ...LOGIN, cacheLocation } }
+      const again = browser.open(two.tab.sessionStorage)
+      expect(await outcomeOf(connected({ id: 'account', auth, ...used }, again))).toBe('popup_blocked')
+      expect(JSON.stringify(emulator.control.requests().slice(before))).not.toContain(accessToken)
+      expect(storedTexts()).not.toContain('refresh of first')
+      expect(storedTexts()).not.toContain('gold')
     },
   )
 
-  it('[SEC-61] leaves nothing of the user in the others when the user signs out', async () => {
-    const { clock, emulator, tabs, heard, token } = await setUpThree({})
-    const [user, other] = tabs as [(typeof tabs)[0], (typeof tabs)[0]]
-    await user.agent.updateAccessToken(token)
-    await clock.advance(2_000)
-    const signedOut = user.agent.logout()
-    await clock.advance(2_000)
-    await signedOut
-    await user.agent.initialize()
-    await clock.advance(2_000)
-    expect(await other.agent.getAccessToken()).not.toBe(token)
-    expect(other.agent.getIsInitialized()).toBe(true)
-    expect(heard.join()).not.toContain(token)
-    const sent = emulator.control.requests().filter(({ headers }) => JSON.stringify(headers ?? {}).includes(token))
-    expect(sent.every(({ path }) => !path.includes('/session'))).toBe(true)
+  it('[SEC-60] keeps a user who has signed in since, in the store of all tabs', async () => {
+    const { browser, connected, openSignedIn, userOf } = setUpLogin()
+    const one = await openSignedIn({ cacheLocation: 'localStorage' })
+    const two = await openSignedIn({ cacheLocation: 'localStorage' })
+    two.tab.freeze()
+    expect(await outcomeOf(one.agent.logout())).toBe('popup_blocked')
+    two.tab.crash()
+    browser.localStorage.setItem(USER_KEY, userOf('second'))
+    const auth: AuthenticationInput = { type: 'pkce', config: { ...LOGIN, cacheLocation: 'localStorage' } }
+    await connected({ id: 'account', auth }, browser.open(two.tab.sessionStorage))
+    expect(browser.localStorage.getItem(USER_KEY)).toContain('refresh of second')
   })
 
-  it('[SEC-61] joins the conversation of the same user, if there is one', async () => {
-    const { clock, tabs, token, connected, passUntil } = await setUpThree({})
-    const [first, second] = tabs as [(typeof tabs)[0], (typeof tabs)[0]]
-    await first.agent.updateAccessToken(token)
-    await clock.advance(2_000)
-    await second.agent.updateAccessToken(token)
-    await clock.advance(2_000)
-    await first.agent.send('for both')
-    await passUntil(() => linesOf(second).includes('received You said: for both'), 'the answer in the second tab')
-    const third = await connected({ resume: true })
-    expect(linesOf(third)).not.toContain('sent for both')
+  it('[SEC-60] asks once: the next page of the tab keeps the user who has signed in there', async () => {
+    const { browser, connected, openSignedIn, userOf } = setUpLogin()
+    const one = await openSignedIn()
+    const two = await openSignedIn()
+    two.tab.freeze()
+    expect(await outcomeOf(one.agent.logout())).toBe('popup_blocked')
+    two.tab.crash()
+    const auth: AuthenticationInput = { type: 'pkce', config: LOGIN }
+    const again = browser.open(two.tab.sessionStorage)
+    expect(await outcomeOf(connected({ id: 'account', auth }, again))).toBe('popup_blocked')
+    again.sessionStorage.setItem(USER_KEY, userOf('second'))
+    again.close()
+    const next = await connected({ id: 'account', auth }, browser.open(again.sessionStorage))
+    next.tab.close()
+    await connected({ id: 'account', auth }, browser.open(next.tab.sessionStorage))
   })
 })

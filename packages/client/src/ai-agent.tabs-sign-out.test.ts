@@ -91,13 +91,13 @@ describe.each(USERS)('a tab that was stopped when %s signed out in another one',
     expect(changes).toEqual(['userChanged'])
   })
 
-  it('[REL-156] [SEC-18] remembers a sign-out for a day, without the user, until stored data is cleared', async () => {
+  it('[REL-156] [SEC-18] remembers a sign-out for thirty days, without the user, until stored data is cleared', async () => {
     const { browser, clock, emulator, other, connected } = await setUpTwo()
     const remembered = () => [...browser.localStorage.items.keys()].filter(name => name.includes('signed-out'))
     await other.agent.logout()
     const [first = ''] = remembered()
     expect(first).not.toContain('user-1')
-    await clock.advance(25 * 60 * 60_000)
+    await clock.advance(31 * 24 * 60 * 60_000)
     const auth = { type: 'pre-auth' as const, accessToken: emulator.control.issueToken({ subject: 'user-2' }) }
     const another = await connected({ id: 'account', auth })
     await another.agent.logout()

@@ -23,6 +23,11 @@ export class AgentLoader {
   readonly #language: LanguageChoice
   readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
   readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
+  /**
+   * With `tabs`: removes a user who signed out in another tab while this page was away, before a token is used. Returns what the
+   * initialized strategy has still to forget.
+   */
+  forgetMissed: (() => Promise<(() => Promise<void>) | undefined>) | undefined
 
   constructor(scope: LoaderScope, authentication: AuthenticationService, language: LanguageChoice) {
     this.#scope = scope
@@ -86,7 +91,12 @@ export class AgentLoader {
     const authentication = this.#authentication
     const onRateLimited = rateLimitReporter(this.#scope)
     const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
+    const forget = await this.forgetMissed?.()
     await authenticated(authentication.initialize(known))
+    if (forget) {
+      await forget()
+      await authenticated(authentication.initialize(known))
+    }
     signal.throwIfAborted()
     await authenticated(authentication.standInForLogin(known))
     signal.throwIfAborted()

@@ -1,6 +1,7 @@
 import { features } from '#features'
 import { LanguageChoice } from '../api/language-choice.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
+import { takeStoredLogin } from '../auth/sign-in/stored-login.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'
 import { ContextStore } from '../chat/context-store.ts'
@@ -80,6 +81,7 @@ export class AgentParts {
     this.context = new ContextStore(scope)
     this.contextRestored = this.context.restore()
     this.tabs = this.#createTabs()
+    if (this.tabs) this.loader.forgetMissed = () => this.#forgetMissed()
     this.resume = this.#createResume()
     this.session = new ChatSession(scope, this.context, this.resume)
     this.policy = createReconnectPolicy(config, environment)
@@ -96,6 +98,7 @@ export class AgentParts {
     this.authentication.setTokenExpiringCallback(({ expiresAt }) =>
       scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
     )
+    this.authentication.setUserHandler(() => this.group?.handleUser())
     this.authentication.setTokenHandler(token => scope.shared?.handleToken(token))
     // The order of a sign-out.
     userState.own({ forgetUser: () => this.group?.forgetUser() })
@@ -141,7 +144,7 @@ export class AgentParts {
   }
 
   #tabParts(): TabParts {
-    const { scope, session, transcript, context, outbox, authentication, chat } = this
+    const { scope, session, transcript, context, outbox, authentication, recovery, chat } = this
     return {
       scope,
       session,
@@ -150,6 +153,7 @@ export class AgentParts {
       outbox,
       sending: outbox,
       authentication,
+      recovery,
       lifecycle: {
         dropConversation: () => this.lifecycle?.dropConversation(),
         handleUserChange: async () => this.lifecycle?.handleUserChange(),
@@ -185,7 +189,13 @@ export class AgentParts {
     if (scope.config.persistQueueMs === undefined && !tabs) return undefined
     return this.#optional('persistQueue', async () => {
       const { createQueueStore } = await features.persistQueue()
-      return createQueueStore(scope, () => this.#user(), outbox, transcript, await tabs?.(each => each))
+      return createQueueStore(
+        scope,
+        () => this.#user(tabs !== undefined),
+        outbox,
+        transcript,
+        await tabs?.(each => each),
+      )
     })
   }
 
@@ -198,6 +208,25 @@ export class AgentParts {
   }
 
   // ── The end of the user's data ────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * The user signed out in another tab, which an earlier page of this one did not notice: removes what it has left in the tab.
+   *
+   * @returns what the initialized strategy has still to forget
+   */
+  async #forgetMissed(): Promise<(() => Promise<void>) | undefined> {
+    const { scope, context, authentication } = this
+    const group = await this.tabs?.(each => each)
+    if (!group?.leaveMissed()) return undefined
+    const { auth, endpoint } = scope.config
+    scope.logger.info('The user signed out in another tab, which an earlier page of this one did not notice.')
+    context.forgetPrevious()
+    void this.resume?.(part => part.forgetUser(undefined))
+    // In the store of all tabs that tab has removed the user, and another one may have signed in since.
+    takeStoredLogin(auth, { ...scope.environment, localStorage: undefined }, endpoint)
+    const isOwnLogin = auth && 'config' in auth && auth.type === 'pkce' && !auth.identityClient
+    return isOwnLogin ? undefined : () => authentication.forgetUser()
+  }
 
   /** The previous page may have left a session that this one has not looked up. */
   #forgetSession(): unknown {

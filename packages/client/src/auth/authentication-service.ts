@@ -419,6 +419,11 @@ export class AuthenticationService {
     await this.#postAuthentication?.({ accessToken })
   }
 
+  /** Sets what is awaited before the token of a user is used in place of an anonymous one. */
+  setUserHandler(handler: () => Awaitable<void>): void {
+    this.#current.setUserHandler(handler)
+  }
+
   /** Sets the callback for each new token that is not anonymous. */
   setTokenHandler(handler: (token: string) => void): void {
     this.#current.setTokenHandler(handler)

@@ -10,6 +10,9 @@ import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, toke
 /** Called when a token belongs to another user, before the token is used. */
 export type UserChangeHandler = () => Awaitable<void>
 
+/** Called when a user takes the place of an anonymous one, before the token is used. */
+export type UserHandler = () => Awaitable<void>
+
 /** What is known about a token when it arrives. */
 export interface ArrivedToken {
   readonly token: string
@@ -39,6 +42,7 @@ export class CurrentToken implements ExpiryOwner {
   #user: TokenUser = {}
   #announce: TokenExpiringCallback | undefined
   #onUserChange: UserChangeHandler | undefined
+  #onUser: UserHandler | undefined
   #onToken: ((token: string) => void) | undefined
 
   /** @param onExpiring called when the token is about to expire; it renews it, or calls {@link announce} */
@@ -92,6 +96,10 @@ export class CurrentToken implements ExpiryOwner {
     this.#onUserChange = handler
   }
 
+  setUserHandler(handler: UserHandler): void {
+    this.#onUser = handler
+  }
+
   setTokenHandler(handler: (token: string) => void): void {
     this.#onToken = handler
   }
@@ -108,6 +116,9 @@ export class CurrentToken implements ExpiryOwner {
       this.drop()
       await this.#changeUser(signal)
       this.#user = {}
+    } else if (this.#user.isAnonymous && !isAnonymous) {
+      await this.#onUser?.()
+      signal.throwIfAborted()
     }
     this.#user = mergeUser(this.#user, user)
     const previous = this.#state

@@ -151,7 +151,9 @@ export class ChatSession {
 
   /** Drops a session that the service no longer knows, unless another one is in use. */
   forget(id: string | undefined): void {
-    if (this.id === id) this.#setId(undefined)
+    if (this.id !== id) return
+    this.#opened = undefined
+    this.#setId(undefined)
   }
 
   /** A chat is open in a session, which the service therefore knows. */

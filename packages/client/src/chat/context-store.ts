@@ -155,11 +155,15 @@ export class ContextStore {
     this.#user = { owner, isKnown: true }
     if (owner === previous) return
     const isStrangers = previous !== undefined
+    if (isStrangers) this.forgetPrevious()
+    else if (this.#attributes !== null) this.#store()
+  }
+
+  /** Removes the attributes that a previous page stored. */
+  forgetPrevious(): void {
     if (this.#attributes === null) return
-    if (isStrangers) {
-      const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere?.has(name))
-      this.#attributes = own.length > 0 ? Object.freeze(Object.fromEntries(own)) : null
-    }
+    const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere?.has(name))
+    this.#attributes = own.length > 0 ? Object.freeze(Object.fromEntries(own)) : null
     this.#store()
   }
 

@@ -150,7 +150,18 @@ export class DeliveryLedger {
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
   endSession(reason: DeliveryReason, present?: string): void {
     for (const entry of [...this.#sent])
-      if (present === undefined || entry.written?.sessionId !== present) this.settle(entry, 'unknown', reason)
+      if (present === undefined || !(entry.isAnswered || entry.written?.sessionId === present))
+        this.settle(entry, 'unknown', reason)
+  }
+
+  /** The session goes on without this page. What was sent is not sent again in another one. */
+  leaveSession(isAnswered: (id: string) => boolean): void {
+    this.#connection++
+    for (const entry of this.unproven()) {
+      entry.isInDoubt = false
+      entry.isAnswered = entry.state === 'sent' && isAnswered(entry.id)
+      if (!entry.isAnswered) this.settle(entry, 'unknown', 'session_ended')
+    }
   }
 
   /** A settled entry is sent once more. Returns false if a listener has signed the user out or destroyed the agent. */

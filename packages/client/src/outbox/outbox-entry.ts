@@ -34,6 +34,8 @@ export interface OutboxEntry extends QueuedMessage, Linked<OutboxEntry> {
   isUnreported?: boolean
   /** The connection broke so soon after the last write that the frame may have been lost. */
   isInDoubt?: boolean
+  /** Answered in a session that goes on without this page: it stays `sent` there. */
+  isAnswered?: boolean
   /** Those who wait for the outcome. */
   waiting?: ((outcome: DeliveryOutcome) => void)[] | undefined
 }

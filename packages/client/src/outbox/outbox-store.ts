@@ -13,6 +13,7 @@ interface EntryStore {
   changed(): void
   claim(): Promise<void>
   release(last: QueueSnapshot): Promise<void>
+  leave(): Promise<void>
   forgetUser(): Promise<void>
 }
 
@@ -131,6 +132,10 @@ export class OutboxStore implements QueueStore {
   /** An entry of the previous page is sent again. */
   handleSentAgain(entry: OutboxEntry): void {
     if (isAdopted(entry)) this.#accepted(entry, true)
+  }
+
+  leave(): Promise<void> {
+    return this.#queue.leave()
   }
 
   forgetUser(): Promise<void> {

@@ -52,6 +52,8 @@ export interface QueueStore {
   changed(): void
   /** An entry of the previous page is sent again. */
   handleSentAgain(entry: OutboxEntry): void
+  /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
+  leave(): Promise<void>
   /** Forgets everything of the user, in the store too. */
   forgetUser(): Promise<void>
   /** Leaves to the next page what is queued now: nothing more is sent. */
@@ -334,6 +336,11 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
     })
   }
 
+  /** The tab goes on as that of another user, with its messages: nobody finds them where they were stored. */
+  async leaveStore(): Promise<void> {
+    await this.stored?.(store => store.leave())
+  }
+
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
   #pass(entry: OutboxEntry): void {
     const message = maskMessage(entry.message, this.#masking)
@@ -455,6 +462,13 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
     // The service drops duplicates, so that nothing has to be found out first.
     if (this.#scope.facts.hasReceipts) this.handleDecided()
     this.turns.handleConnected()
+  }
+
+  /** The session goes on without this page, which stays connected to nothing until it has something to send. */
+  handleSessionTaken(isAnswered: (id: string) => boolean): void {
+    this.ledger.leaveSession(isAnswered)
+    this.#evidence.clear()
+    this.turns.handleSessionEnded()
   }
 
   handleReady(transport: Transport): void {

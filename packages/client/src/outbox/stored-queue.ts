@@ -70,6 +70,8 @@ export class StoredQueue {
   #isDirty = false
   /** The scope of the last {@link restore}. */
   #wanted: string | undefined
+  /** Whether the agent goes on with its messages under the next scope. */
+  #isMoving = false
   /** Number of times that the queue was left: what is read for an earlier one is not delivered. */
   #departures = 0
 
@@ -93,7 +95,8 @@ export class StoredQueue {
         const last = toStored(this.#options.snapshot())
         void this.#operations.run(() => this.#set(key, last))
       }
-      forget()
+      if (!this.#isMoving) forget()
+      this.#isMoving = false
     }
     this.#wanted = scope
     const departures = this.#departures
@@ -133,6 +136,17 @@ export class StoredQueue {
     await operations.run(async () => {
       const { adapter } = this.#options
       for (const key of await operations.ask(() => adapter.keys(scope))) await operations.ask(() => adapter.delete(key))
+      this.#leave()
+    })
+  }
+
+  /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
+  async leave(): Promise<void> {
+    const key = this.#depart()
+    this.#isMoving = true
+    await this.#operations.runWithin(RELEASE_LIMIT_MS, async () => {
+      const { adapter } = this.#options
+      if (key !== undefined) await this.#operations.ask(() => adapter.delete(key))
       this.#leave()
     })
   }

@@ -198,6 +198,11 @@ export class TurnTaking {
     this.#turn = { at: 'open', question: turn.question }
   }
 
+  /** No answer will come. */
+  handleSessionEnded(): void {
+    if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
+  }
+
   /** Rejects the current question, and forgets the messages of the agent. */
   forgetUser(): void {
     this.#fail('The chat ended before an answer came.')

@@ -178,6 +178,19 @@ export class ForeignMessages {
     })
   }
 
+  /**
+   * The session goes on without this tab: no history will show its messages. What is sent and answered stays so.
+   *
+   * @param by the tab that has taken the session with it, and tells this one no more of what it has sent
+   */
+  leaveSession(by: string | undefined, isAnswered: (id: string) => boolean): void {
+    for (const foreign of this.#messages.values()) {
+      const { id, state } = foreign.entry
+      if (state === 'sent' && isAnswered(id)) foreign.sentAt = Number.NEGATIVE_INFINITY
+      else if (foreign.owner === by && !isSettled(state)) this.#set(foreign, 'unknown', 'session_ended')
+    }
+  }
+
   #isInDoubt({ entry, isShown, sentAt }: Foreign): boolean {
     const { now, doubtAfterMs } = this.#options
     return entry.state === 'sent' && !isShown && !(now() - sentAt >= doubtAfterMs)

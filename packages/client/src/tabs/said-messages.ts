@@ -1,3 +1,4 @@
+import { PERSONA } from '@aiagent/protocol'
 import type { Message } from '../log/message.ts'
 import type { SaidMessage, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
@@ -34,6 +35,16 @@ export function openMessages({ transcript, outbox }: Pick<TabParts, 'transcript'
     const { messageId: id } = message
     return (direction === 'sent' && id !== undefined && openMessage(message, outbox.delivery(id))) || []
   })
+}
+
+/** The ids of what was sent in a session before the last message of the agent. */
+export function answeredIds(
+  transcript: TabParts['transcript'],
+  session: string | undefined,
+): ReadonlySet<string | undefined> {
+  const entries = transcript.get().filter(({ sessionId = session }) => sessionId === session)
+  const last = entries.findLastIndex(({ message }) => message.persona === PERSONA.AGENT)
+  return new Set(entries.slice(0, Math.max(last, 0)).map(({ message }) => message.messageId))
 }
 
 /** What the agent has said in a session. What the user has said is left out: whether the service has it is not known here. */

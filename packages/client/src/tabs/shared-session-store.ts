@@ -4,6 +4,8 @@ import type { SessionStore } from '../resume/session-store.ts'
 export interface SessionSharing {
   /** Joins the tabs with this key. Resolves with their session; undefined for the first tab, which creates one. */
   join(key: string): Promise<string | undefined>
+  /** Whether another tab has taken a session out of the group with this key. */
+  isGone(sessionId: string, key: string): boolean
   /** This tab uses a session. */
   use(sessionId: string): void
   /** The session of the group is no longer used. */
@@ -33,7 +35,12 @@ export class SharedSessionStore implements SessionStore {
       return shared
     }
     const sessionId = await this.#own?.take(key)
-    if (sessionId !== undefined) this.#sharing.use(sessionId)
+    if (sessionId === undefined) return undefined
+    if (this.#sharing.isGone(sessionId, key)) {
+      this.#own?.drop()
+      return undefined
+    }
+    this.#sharing.use(sessionId)
     return sessionId
   }
 

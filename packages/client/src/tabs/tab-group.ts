@@ -6,13 +6,15 @@ import type { Message } from '../log/message.ts'
 import type { Delivery } from '../outbox/delivery.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
+import { fnv1a } from '../util/fnv1a.ts'
+import { encodeKey } from '../util/well-formed.ts'
 import { ForeignMessages } from './foreign-messages.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
-import { openMessages, said, saidByAgent } from './said-messages.ts'
+import { answeredIds, openMessages, said, saidByAgent } from './said-messages.ts'
 import { SharedSessionStore } from './shared-session-store.ts'
 import { ShownMessages } from './shown-messages.ts'
 import { SignOuts } from './sign-outs.ts'
@@ -73,18 +75,24 @@ export class TabGroup {
       onMessage: envelope => this.#receive(envelope),
       onEnded: tabs => void this.#takeOver(tabs),
       onSignedOut: () => this.#leaveUser(),
+      checkSession: () => this.#session.check(),
     })
     this.#link = link
     this.store = new ReplicatedStore(clock.now, (key, value, version) =>
       link.post(undefined, { kind: 'stored', key, value, version }),
     )
     const questionLock = () => (link.name === undefined ? undefined : `${link.name}-question`)
-    this.turn = new QuestionTurn(window.navigator.locks, questionLock, () => link.synced())
+    const settled = () => {
+      this.#session.wake()
+      return link.synced()
+    }
+    this.turn = new QuestionTurn(window.navigator.locks, questionLock, settled)
     this.#sockets = new TabSockets({
       toLeader: message => {
         if (link.leader !== undefined) link.post(link.leader, message)
       },
       bufferedAmount: () => this.#hub?.bufferedAmount ?? 0,
+      checkSession: () => this.#session.check(),
     })
     this.#foreign = new ForeignMessages({
       now: clock.now,
@@ -95,10 +103,14 @@ export class TabGroup {
     this.#recalling = new Recall(parts, this.#foreign)
     this.#session = new GroupSession({
       parts,
+      window,
+      clock,
+      signOuts: this.#signOuts,
       link,
       sockets: this.#sockets,
       hub: () => this.#hub,
       isApplying: () => this.#isApplying,
+      taken: (sessionId, by) => this.#handleTaken(sessionId, by),
       leave: reason => this.#leave(reason),
     })
     this.shown = new ShownMessages(parts, this.#session, this.#foreign, change => this.handleUpdate(change))
@@ -107,6 +119,12 @@ export class TabGroup {
   /** Whether another tab renews the token. */
   get isFollower(): boolean {
     return this.#link.key !== undefined && !this.#link.isLeader
+  }
+
+  /** Leaves the user of an earlier page of this tab, if that user has signed out since. Returns whether it was so. */
+  leaveMissed(): boolean {
+    const { endpoint, id } = this.#parts.scope.config
+    return this.#signOuts.leaveMissed(`${fnv1a(endpoint)}:${encodeKey(id)}:`)
   }
 
   // ── The session of the group ──────────────────────────────────────────────────────────────────────────────────────
@@ -140,7 +158,10 @@ export class TabGroup {
         this.#link.post(to, message)
         if (to === undefined) this.#sockets.handle(message)
       },
-      ended: (isRefused, reason) => this.#link.handleEviction(isRefused, reason),
+      ended: (isRefused, reason) => {
+        this.#session.check()
+        return this.#link.handleEviction(isRefused, reason)
+      },
     })
     authentication.watchExpiry(true)
     this.#session.lead()
@@ -245,7 +266,8 @@ export class TabGroup {
         if (!isAnonymous(this.#link.key)) this.#adoptToken(message.token)
         return
       case 'taken':
-        return this.#session.handleTaken(message.sessionId)
+        this.#session.handleTaken(message.sessionId, from)
+        return this.#link.post(from, { kind: 'synced', nonce: message.nonce })
       case 'left':
         return this.#leaveUser()
       case 'stored':
@@ -260,8 +282,10 @@ export class TabGroup {
 
   #open(from: string, message: TabMessage & { readonly kind: 'open' }): void {
     if (!this.#hub) return
+    const { sessionId } = message
+    if (this.#session.isGone(sessionId)) return this.#link.post(from, { kind: 'taken', sessionId, nonce: 0 })
     // The tab learns of the present session, and opens again.
-    if (!this.#session.accept(message.sessionId)) return this.#link.postState()
+    if (!this.#session.accept(sessionId)) return this.#link.postState()
     this.#hub.open(from, message)
   }
 
@@ -320,6 +344,16 @@ export class TabGroup {
     this.#leave('signed_out')
   }
 
+  /** @param by the tab that has taken the session with it, if it is known */
+  #handleTaken(sessionId: string, by: string | undefined): void {
+    const { transcript, sending, recovery } = this.#parts
+    // Nothing that this tab takes for its connection is checked before it has one.
+    recovery.handleLost()
+    const answered = answeredIds(transcript, sessionId)
+    sending.handleSessionTaken(id => answered.has(id))
+    this.#foreign.leaveSession(by, id => answered.has(id))
+  }
+
   #apply(work: () => void): void {
     this.#isApplying = true
     try {
@@ -342,6 +376,7 @@ export class TabGroup {
       if (key !== undefined) this.#signOuts.add(key)
       this.#link.post(undefined, { kind: 'left' })
     }
+    if (key !== undefined) this.#signOuts.leave(key)
     this.#leave('signed_out')
     this.store.forget()
   }
@@ -358,6 +393,8 @@ export class TabGroup {
     if (messageId === undefined || this.#isApplying) return
     this.#foreign.remove(messageId)
     this.#link.post(undefined, { kind: 'said', message: said(message, messageId) })
+    // Outside of the call that sends it.
+    void Promise.resolve().then(() => this.#session.wake())
   }
 
   /** The delivery of a message of this tab has changed. */
@@ -377,6 +414,13 @@ export class TabGroup {
     if (!this.#isApplying) this.#link.post(undefined, { kind: 'context', attributes })
   }
 
+  /** The token of a user is about to be used: until then the anonymous tabs let go of the session, and of the queue. */
+  async handleUser(): Promise<void> {
+    if (!isAnonymous(this.#link.key)) return
+    await this.#session.take()
+    await this.#parts.sending.leaveStore()
+  }
+
   /** The agent has a token that the others do not have. */
   handleToken(token: string): void {
     const { key } = this.#link
@@ -386,7 +430,8 @@ export class TabGroup {
     this.#recalling.reset()
     this.turn.end()
     this.store.forget()
-    this.#session.takeTo(keyFor(token, key))
+    this.#session.enter(keyFor(token, key))
+    void this.#parts.sending.restore()
   }
 
   /** The delivery of a message of another tab. */

@@ -23,6 +23,9 @@ import type { TabEnvelope, TabMessage } from './tab-message.ts'
 /** Time between two looks after the other tabs, in milliseconds. */
 const LOOK_MS = 1_000
 
+/** How long the other tabs may take to let go of a session, in milliseconds. */
+const LET_GO_LIMIT_MS = 1_000
+
 /** How long a leader may have no session before it lets another tab try, in milliseconds. */
 const SESSION_LIMIT_MS = 10_000
 
@@ -48,6 +51,8 @@ export interface TabLinkOptions {
   onEnded(tabs: readonly string[]): void
   /** The user of the group has signed out, which this tab was not told. */
   onSignedOut(): void
+  /** Something is about to happen in the group: what this tab was not told may have ended its session. */
+  checkSession(): void
 }
 
 interface Membership {
@@ -70,10 +75,12 @@ export class TabLink {
   #leadsSince: number | undefined
   #leader: string | undefined
   #fence = 0
+  /** Whether this tab neither leads nor waits to lead. */
+  #isResting = false
   /** The tabs that have said something. */
   readonly #tabs = new Set<string>()
-  /** Calls that wait for the leader's answer to a `sync`, or for another leader. */
-  readonly #syncing = new Map<number, (isAnswered: boolean) => void>()
+  /** Calls that wait for an answer: `from` is the tab that gives it, undefined when there is another leader, or none. */
+  readonly #syncing = new Map<number, (from: string | undefined) => void>()
   #nonce = 0
 
   constructor(options: TabLinkOptions) {
@@ -127,13 +134,14 @@ export class TabLink {
     })
     const leadership = new Leadership({ locks, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
     const signOut = signOuts.last(key)
+    signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
     await isHeld
     if (this.#membership?.leadership !== leadership) return
     this.#watch.reset()
     this.post(undefined, { kind: 'hello', isNew: true })
     onJoined()
-    leadership.start()
+    if (!this.#isResting) leadership.start()
     this.#look()
   }
 
@@ -142,9 +150,25 @@ export class TabLink {
     if (this.#channel.isOpen) this.#part()
     this.#membership = undefined
     this.#leader = undefined
+    this.#isResting = false
     this.#tabs.clear()
     this.#channel.forget()
     this.#wake()
+  }
+
+  /** Neither leads nor waits to lead until {@link wake}: this tab needs no connection. */
+  rest(): void {
+    this.#isResting = true
+    this.#membership?.leadership.release()
+    this.#stopLeading()
+    this.#setLeader(undefined)
+  }
+
+  wake(): void {
+    if (!this.#isResting) return
+    this.#isResting = false
+    this.#watch.reset()
+    this.#membership?.leadership.start()
   }
 
   /** The agent is destroyed. */
@@ -183,11 +207,37 @@ export class TabLink {
     let isAnswered = false
     while (!isAnswered && this.#membership && !this.isLeader) {
       isAnswered = await new Promise<boolean>(resolve => {
-        this.#syncing.set(nonce, resolve)
+        this.#syncing.set(nonce, from => resolve(from !== undefined))
         if (this.#leader !== undefined) this.post(this.#leader, { kind: 'sync', nonce })
       })
       this.#syncing.delete(nonce)
     }
+  }
+
+  /**
+   * Makes the other tabs let go of a session. Resolves when each of them has, or at the time limit: one that is frozen finds
+   * out when it runs again.
+   */
+  async take(sessionId: string): Promise<void> {
+    const { clock } = this.#options
+    const membership = this.#membership
+    if (!membership) return
+    const nonce = ++this.#nonce
+    const waiting = await this.#living(membership)
+    waiting.delete(this.#options.id)
+    await new Promise<void>(resolve => {
+      const timer = clock.setTimeout(resolve, LET_GO_LIMIT_MS)
+      const answered = (from?: string) => {
+        if (from !== undefined) waiting.delete(from)
+        if (waiting.size > 0 && this.#membership === membership) return
+        clock.clearTimeout(timer)
+        resolve()
+      }
+      this.#syncing.set(nonce, answered)
+      this.post(undefined, { kind: 'taken', sessionId, nonce })
+      answered()
+    })
+    this.#syncing.delete(nonce)
   }
 
   /**
@@ -220,11 +270,16 @@ export class TabLink {
 
   /** Another tab leads now, or may. */
   #follow(): void {
+    if (this.#stopLeading() && this.#leader === this.#options.id) this.#setLeader(undefined)
+    if (!this.#isResting) this.#membership?.leadership.start()
+  }
+
+  /** Returns whether this tab led. */
+  #stopLeading(): boolean {
     const wasLeading = this.isLeader
     this.#leadsSince = undefined
     if (wasLeading) this.#options.onLeads(false)
-    if (wasLeading && this.#leader === this.#options.id) this.#setLeader(undefined)
-    this.#membership?.leadership.start()
+    return wasLeading
   }
 
   #setLeader(leader: string | undefined): void {
@@ -235,7 +290,7 @@ export class TabLink {
   }
 
   #wake(): void {
-    for (const resolve of [...this.#syncing.values()]) resolve(false)
+    for (const resolve of [...this.#syncing.values()]) resolve(undefined)
   }
 
   /** Looks after the other tabs, regularly. */
@@ -244,6 +299,7 @@ export class TabLink {
     if (!membership || this.#hasLeft()) return
     membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
     if (this.isLeader) return void this.#findEnded(membership)
+    if (this.#isResting) return
     const next = this.#watch.look()
     if (next === 'take') membership.leadership.take()
     else if (next === 'greet') this.post(undefined, { kind: 'hello', isNew: false })
@@ -251,10 +307,14 @@ export class TabLink {
 
   /** Whether the user of the group has signed out, which this tab was not told. Then it leaves too. */
   #hasLeft(): boolean {
-    const { signOuts, onSignedOut } = this.#options
-    if (!this.#membership || signOuts.last(this.#membership.key) === this.#membership.signOut) return false
-    onSignedOut()
-    return true
+    const { signOuts, onSignedOut, checkSession } = this.#options
+    if (!this.#membership) return false
+    if (signOuts.last(this.#membership.key) !== this.#membership.signOut) {
+      onSignedOut()
+      return true
+    }
+    checkSession()
+    return false
   }
 
   /**
@@ -266,12 +326,16 @@ export class TabLink {
     return (kind === 'said' || kind === 'delivery') && this.#channel.isNext(envelope)
   }
 
-  async #findEnded({ name }: Membership): Promise<void> {
-    const { window, id, onEnded } = this.#options
-    const { held = [] } = await window.navigator.locks.query()
-    if (!this.isLeader || this.#membership?.name !== name) return
-    const prefix = `${name}-tab-`
-    const living = new Set(held.map(lock => lock.name?.slice(prefix.length)))
+  async #living({ name }: Membership): Promise<Set<string>> {
+    const { held = [] } = await this.#options.window.navigator.locks.query()
+    const start = `${name}-tab-`
+    return new Set(held.flatMap(lock => (lock.name?.startsWith(start) ? lock.name.slice(start.length) : [])))
+  }
+
+  async #findEnded(membership: Membership): Promise<void> {
+    const { id, onEnded } = this.#options
+    const living = await this.#living(membership)
+    if (!this.isLeader || this.#membership?.name !== membership.name) return
     const ended = [...this.#tabs].filter(tab => tab !== id && !living.has(tab))
     for (const tab of ended) {
       this.#tabs.delete(tab)
@@ -298,7 +362,7 @@ export class TabLink {
     if (message.kind === 'hello' && this.isLeader) this.#answerHello()
     else if (message.kind === 'state') this.#handleState(from, message.fence)
     else if (message.kind === 'sync' && this.isLeader) this.post(from, { kind: 'synced', nonce: message.nonce })
-    else if (message.kind === 'synced') this.#syncing.get(message.nonce)?.(true)
+    else if (message.kind === 'synced') this.#syncing.get(message.nonce)?.(from)
     else if (message.kind === 'bye' && from === this.#leader) this.#setLeader(undefined)
   }
 
@@ -340,10 +404,7 @@ export class TabLink {
     const { leadership, releaseTab, timer } = this.#membership ?? {}
     this.post(undefined, { kind: 'bye' })
     this.#options.clock.clearTimeout(timer)
-    if (this.isLeader) {
-      this.#leadsSince = undefined
-      this.#options.onLeads(false)
-    }
+    this.#stopLeading()
     leadership?.release()
     releaseTab?.()
     this.#channel.close()

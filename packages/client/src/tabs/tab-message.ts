@@ -35,7 +35,7 @@ export type TabMessage =
       readonly sessionId: string | undefined
       readonly conversation: string | undefined
     }
-  /** To the leader, which answers it behind all frames that it has passed on. */
+  /** To the leader, which answers it with `synced` behind all frames that it has passed on. */
   | { readonly kind: 'sync'; readonly nonce: number }
   | { readonly kind: 'synced'; readonly nonce: number }
   /** The sender leaves. */
@@ -101,8 +101,8 @@ export type TabMessage =
   | { readonly kind: 'token'; readonly token: string }
   /** The user is signed out, or is another one. */
   | { readonly kind: 'left' }
-  /** The sender, which was anonymous, has a user now, and takes the session with it. */
-  | { readonly kind: 'taken'; readonly sessionId: string }
+  /** The sender, which was anonymous, gets a user, and takes the session with it. Each tab that lets go of it answers with `synced`. */
+  | { readonly kind: 'taken'; readonly sessionId: string; readonly nonce: number }
   /** An entry of the replicated queue; null when it was removed. */
   | { readonly kind: 'stored'; readonly key: string; readonly value: unknown; readonly version: number }
 
@@ -160,7 +160,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   context: { attributes: value => value === null || isJsonObject(value) },
   token: { token: isText },
   left: {},
-  taken: { sessionId: isText },
+  taken: { sessionId: isText, nonce: isNumber },
   stored: { key: isText, value: value => value === null || Array.isArray(value), version: isNumber },
 }
 

@@ -2,6 +2,7 @@ import type { Capability } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
+import type { Recovery } from '../conversation/recovery.ts'
 import type { Emit } from '../events.ts'
 import type { ReceivedIn } from '../log/message.ts'
 import type { Transcript } from '../log/transcript.ts'
@@ -14,15 +15,21 @@ export interface TabParts {
   readonly scope: {
     readonly environment: Environment
     readonly logger: Logger
-    readonly config: { readonly sessionId: string | undefined; readonly doubtAfterMs: number }
+    readonly config: {
+      readonly id: string
+      readonly endpoint: string
+      readonly sessionId: string | undefined
+      readonly doubtAfterMs: number
+    }
     readonly emit: Emit<'deliveryUpdate' | 'conversationRead'>
   }
   readonly session: Pick<ChatSession, 'id' | 'join' | 'forget'>
   readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
-  readonly outbox: Pick<Outbox, 'delivery'>
-  readonly sending: Pick<Outbox, 'restore' | 'repeatAdopted' | 'ledger'>
+  readonly outbox: Pick<Outbox, 'delivery' | 'size'>
+  readonly sending: Pick<Outbox, 'restore' | 'leaveStore' | 'repeatAdopted' | 'ledger' | 'handleSessionTaken'>
   readonly authentication: Pick<AuthenticationService, 'getCachedToken' | 'updateToken' | 'watchExpiry' | 'forgetUser'>
+  readonly recovery: Pick<Recovery, 'handleLost'>
   readonly lifecycle: {
     /** Drops the messages in both directions, and the transcript. */
     dropConversation(): void

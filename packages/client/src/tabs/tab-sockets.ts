@@ -8,6 +8,8 @@ export interface TabSocketsOptions {
   toLeader(message: TabMessage): void
   /** Bytes that wait in the real socket, if this tab has it. */
   bufferedAmount(): number
+  /** Something is about to be written: what this tab was not told may have ended its session. */
+  checkSession(): void
 }
 
 interface VirtualSocket {
@@ -16,6 +18,8 @@ interface VirtualSocket {
   readonly lastSeq: number | undefined
   readonly listener: TransportListener
   isOpen: boolean
+  /** Whether the agent takes it for open, although it leads nowhere. */
+  isResting: boolean
 }
 
 /** Calls in order, before the next event of the page. */
@@ -44,18 +48,20 @@ export class TabSockets {
       lastSeq: readLastSeq(searchParams.get(CHAT_QUERY.LAST_SEQ)),
       listener,
       isOpen: false,
+      isResting: false,
     }
     this.#sockets.set(socket.id, socket)
     // The caller does not have the transport yet.
     soon(() => {
       if (this.#sockets.has(socket.id)) this.#request(socket)
     })
-    const { toLeader, bufferedAmount } = this.#options
+    const { toLeader, bufferedAmount, checkSession } = this.#options
     return {
       get bufferedAmount() {
         return bufferedAmount()
       },
       send: text => {
+        checkSession()
         if (!socket.isOpen) throw new Error('The socket is not open.')
         // The other tabs hear what was said before the service can answer it.
         soon(() => toLeader({ kind: 'write', socket: socket.id, text }))
@@ -72,7 +78,7 @@ export class TabSockets {
   handle(message: TabMessage): void {
     if (message.kind === 'opened') {
       const socket = this.#sockets.get(message.socket)
-      if (!socket || socket.isOpen) return
+      if (!socket || socket.isOpen || socket.isResting) return
       socket.isOpen = true
       this.#opened = socket.sessionId
       socket.listener.opened()
@@ -88,9 +94,27 @@ export class TabSockets {
     }
   }
 
+  /**
+   * The session is gone, and the agent need not notice before it has something to send: what is open stays so for the agent,
+   * which can write nothing. What waits is lost.
+   */
+  rest(): void {
+    for (const socket of [...this.#sockets.values()]) {
+      socket.isResting ||= socket.isOpen
+      socket.isOpen = false
+      if (!socket.isResting) this.#lose(socket)
+    }
+  }
+
+  /** The agent needs a connection: it opens another one. */
+  wake(): void {
+    for (const socket of [...this.#sockets.values()]) if (socket.isResting) this.#lose(socket)
+  }
+
   /** Another tab leads, or none: what was open is lost, and what waits is requested from the new leader. */
   handleLeader(): void {
     for (const socket of [...this.#sockets.values()]) {
+      if (socket.isResting) continue
       if (socket.isOpen) this.#lose(socket)
       else this.#request(socket)
     }
@@ -110,7 +134,7 @@ export class TabSockets {
   }
 
   #addressed(id: number | undefined): VirtualSocket[] {
-    if (id === undefined) return [...this.#sockets.values()]
+    if (id === undefined) return [...this.#sockets.values()].filter(({ isResting }) => !isResting)
     const socket = this.#sockets.get(id)
     return socket ? [socket] : []
   }
