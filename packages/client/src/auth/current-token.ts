@@ -10,7 +10,7 @@ import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, toke
 /** Called when a token belongs to another user, before the token is used. */
 export type UserChangeHandler = () => Awaitable<void>
 
-/** Called when a user takes the place of an anonymous one, before the token is used. */
+/** Called when a user replaces an anonymous one, before the token is used. */
 export type UserHandler = () => Awaitable<void>
 
 /** What is known about a token when it arrives. */
