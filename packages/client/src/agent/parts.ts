@@ -144,7 +144,7 @@ export class AgentParts {
   }
 
   #tabParts(): TabParts {
-    const { scope, session, transcript, context, outbox, authentication, recovery, chat } = this
+    const { scope, session, transcript, context, outbox, authentication, recovery, liveness, chat } = this
     return {
       scope,
       session,
@@ -154,6 +154,7 @@ export class AgentParts {
       sending: outbox,
       authentication,
       recovery,
+      liveness,
       lifecycle: {
         dropConversation: () => this.lifecycle?.dropConversation(),
         handleUserChange: async () => this.lifecycle?.handleUserChange(),

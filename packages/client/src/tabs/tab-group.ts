@@ -346,9 +346,10 @@ export class TabGroup {
 
   /** @param by the tab that has taken the session with it, if it is known */
   #handleTaken(sessionId: string, by: string | undefined): void {
-    const { transcript, sending, recovery } = this.#parts
+    const { transcript, sending, recovery, liveness } = this.#parts
     // Nothing that this tab takes for its connection is checked before it has one.
     recovery.handleLost()
+    liveness.handleLost()
     const answered = answeredIds(transcript, sessionId)
     sending.handleSessionTaken(id => answered.has(id))
     this.#foreign.leaveSession(by, id => answered.has(id))

@@ -2,6 +2,7 @@ import type { Capability } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
+import type { Liveness } from '../chat/liveness.ts'
 import type { Recovery } from '../conversation/recovery.ts'
 import type { Emit } from '../events.ts'
 import type { ReceivedIn } from '../log/message.ts'
@@ -30,6 +31,7 @@ export interface TabParts {
   readonly sending: Pick<Outbox, 'restore' | 'leaveStore' | 'repeatAdopted' | 'ledger' | 'handleSessionTaken'>
   readonly authentication: Pick<AuthenticationService, 'getCachedToken' | 'updateToken' | 'watchExpiry' | 'forgetUser'>
   readonly recovery: Pick<Recovery, 'handleLost'>
+  readonly liveness: Pick<Liveness, 'handleLost'>
   readonly lifecycle: {
     /** Drops the messages in both directions, and the transcript. */
     dropConversation(): void
