@@ -59,6 +59,8 @@ export interface LifecycleOwner {
   become(state: State): void
   /** Ends the selection. `reconnect` connects the chat. */
   becomeReady(reconnect: boolean): void
+  /** Emits `initialized`. */
+  reportInitialized(): void
   /** @throws {SDKError} code ABORTED */
   requireUsable(operation: string): void
   initialize(context: Readonly<Record<string, unknown>>, signal: AbortSignal | undefined): Promise<InitializationResult>

@@ -173,11 +173,16 @@ export class AgentLifecycle implements LifecycleOwner {
     outbox.release()
     // Only now: a message that a listener sends must not overtake those that waited.
     this.#emitPhase()
-    scope.emit('initialized', () => scope.facts.describeAgent())
+    this.reportInitialized()
     // A listener may have ended or restarted the agent.
     if ((scope.config.autoConnect || reconnect) && this.isReady)
       chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
     else if (outbox.size > 0) outbox.connectForMessage()
+  }
+
+  reportInitialized(): void {
+    const { scope } = this.#parts
+    scope.emit('initialized', () => scope.facts.describeAgent())
   }
 
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -114,7 +114,7 @@ export class PortalLifecycle {
     const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
     if (attributes) context.merge(attributes)
     await this.#owner.restartConversation(undefined, signal)
-    scope.emit('initialized', () => scope.facts.describeAgent())
+    this.#owner.reportInitialized()
   }
 
   /** Waits for the selection. When it fails before its first gate, `initialize()` starts over. */

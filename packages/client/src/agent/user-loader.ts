@@ -1,10 +1,9 @@
-import type { UserDetails } from '@aiagent/protocol'
+import type { AgentDetails, UserDetails } from '@aiagent/protocol'
 import { features } from '#features'
 import { usesPortalProfile } from '../contact-center/portal/profile-mode.ts'
 import { ApiError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
-import { isMaskingSupported } from '../masking/masking-support.ts'
 import { feature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 
@@ -131,4 +130,32 @@ export async function loadMasker(
     }
     return 'unknown'
   }
+}
+
+/** The first release of the service with masking patterns. */
+const FIRST_RELEASE = [21, 22, 2] as const
+
+/** A version number of a release: two of its three parts may be missing. */
+const RELEASE = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/
+
+/**
+ * Whether the content of this agent's chats must be masked: its details request it, and the deployment supports it.
+ *
+ * @param version of the deployment, read leniently: the first number that looks like a version, without anything after
+ *   a third part. False if there is none.
+ */
+export function isMaskingSupported(
+  version: string | null | undefined,
+  agent: Pick<AgentDetails, 'enableDataMasking'>,
+): boolean {
+  const release = RELEASE.exec(version ?? '')
+  return release !== null && agent.enableDataMasking === true && isFirstReleaseOrLater(release.slice(1))
+}
+
+function isFirstReleaseOrLater(parts: readonly (string | undefined)[]): boolean {
+  for (const [index, needed] of FIRST_RELEASE.entries()) {
+    const part = Number(parts[index] ?? 0)
+    if (part !== needed) return part > needed
+  }
+  return true
 }

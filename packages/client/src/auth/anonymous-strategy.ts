@@ -1,16 +1,21 @@
-import { DEFAULT_SCOPES, type DeploymentInfo, restBase } from '@aiagent/protocol'
+import { ANONYMOUS_CLIENT, DEFAULT_SCOPES, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { Lifetime } from '../util/lifetime.ts'
-import { requestAnonymousToken } from './anonymous-token.ts'
+import { isOnThisMachine } from '../util/loopback.ts'
+import { expiryOfFresh, renewalTime } from './access-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } from './auth-strategy.ts'
-import { type StoredToken, TokenCache } from './token-cache.ts'
+import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
+import { prefixScopes, scopeFingerprint } from './scopes.ts'
+import { type GrantedToken, mayUseHttp, requestToken } from './token-request.ts'
 
 const DEFAULT_PREFIX = 'aiagent_auth_'
 /** Appended to a key prefix of the host, so that clearing the responses does not remove tokens. */
@@ -153,4 +158,131 @@ export class AnonymousAuthStrategy implements TokenSource {
     if (this.#given) return this.#given
     throw new AuthError('The anonymous strategy is not initialized. Call initialize() first.', 'token_missing')
   }
+}
+
+export interface AnonymousTokenCall {
+  deployment: DeploymentInfo
+  /** Address of the deployment, as the host configured it. */
+  endpoint: string | undefined
+  scopes: readonly string[]
+  /** Where the metadata is stored, and under which key. */
+  metadata: ExpiringStore
+  metadataKey: string
+  onRateLimited: RateLimitCallback | undefined
+}
+
+/**
+ * Requests an anonymous token from the address in the deployment's metadata.
+ *
+ * @throws {AuthError} `metadata_failed` or `token_request_failed`
+ */
+export async function requestAnonymousToken(
+  environment: Pick<Environment, 'fetch' | 'clock'>,
+  { deployment, endpoint, scopes, metadata, metadataKey, onRateLimited }: AnonymousTokenCall,
+  signal: AbortSignal,
+): Promise<GrantedToken> {
+  const { apiDomain, tenantId } = deployment
+  const known = await metadata.load(
+    metadataKey,
+    async flight => {
+      const fetched = await fetchOAuthMetadata(environment, apiDomain, flight, undefined, onRateLimited)
+      // Metadata without a token address is not stored, so that a corrected deployment works at once.
+      planAnonymousToken(fetched, tenantId)
+      return fetched
+    },
+    signal,
+    stored => (canPlan(stored as OAuthMetadata, tenantId) ? stored : undefined),
+  )
+  const { tokenUrl, scopePrefix } = planAnonymousToken(known, tenantId)
+  const request = {
+    tokenUrl,
+    clientId: ANONYMOUS_CLIENT.id,
+    clientSecret: ANONYMOUS_CLIENT.secret,
+    scopes: prefixScopes(scopes, scopePrefix),
+    allowHttp: mayUseHttp(apiDomain, endpoint),
+    allowLoopback: endpoint === undefined || isOnThisMachine(restBase(endpoint)),
+    onRateLimited,
+  }
+  return requestToken(environment, request, signal)
+}
+
+/** Whether stored metadata contains a token address. Other code of the page may have written it. */
+function canPlan(stored: OAuthMetadata, tenantId: string | null | undefined): boolean {
+  try {
+    return planAnonymousToken(stored, tenantId).tokenUrl !== ''
+  } catch {
+    return false
+  }
+}
+
+/** An anonymous token as it is stored. */
+export interface StoredToken {
+  readonly accessToken: string
+  /** By the clock of this device, in milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/**
+ * Anonymous tokens in a store, one per set of scopes: a token for fewer scopes is never used where more are needed.
+ *
+ * A store that fails, or an entry with another shape, counts as empty.
+ */
+export class TokenCache {
+  readonly #adapter: CacheAdapter
+  readonly #clock: Clock
+  readonly #prefix: string
+
+  /** @param owner distinguishes deployments in the keys */
+  constructor(adapter: CacheAdapter, clock: Clock, owner: string) {
+    this.#adapter = adapter
+    this.#clock = clock
+    this.#prefix = `${owner}:anonymous_token:`
+  }
+
+  keyOf(scopes: readonly string[]): string {
+    return this.#prefix + scopeFingerprint(scopes)
+  }
+
+  /** The stored token for these scopes, unless it is about to expire. */
+  async get(scopes: readonly string[]): Promise<StoredToken | undefined> {
+    try {
+      const entry = await this.#adapter.get(this.keyOf(scopes))
+      if (!entry || !isStoredToken(entry.value)) return undefined
+      const replaceAt = renewalTime(entry.value.expiresAt, entry.timestamp)
+      return this.#clock.now() < replaceAt ? entry.value : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /**
+   * Stores a newly issued token.
+   *
+   * @param lifeMs lifetime to assume if the token does not contain an expiry
+   */
+  async set(scopes: readonly string[], accessToken: string, lifeMs: number): Promise<StoredToken> {
+    const timestamp = this.#clock.now()
+    const value = { accessToken, expiresAt: expiryOfFresh(accessToken, timestamp) ?? timestamp + lifeMs }
+    try {
+      await this.#adapter.set(this.keyOf(scopes), { value, timestamp })
+    } catch {
+      // Not stored: the next call requests another.
+    }
+    return value
+  }
+
+  async delete(scopes: readonly string[]): Promise<void> {
+    await this.#adapter.delete(this.keyOf(scopes))
+  }
+
+  /** Removes the tokens of every set of scopes. */
+  async clear(): Promise<void> {
+    await this.#adapter.clear(this.#prefix)
+  }
+}
+
+function isStoredToken(value: unknown): value is StoredToken {
+  if (typeof value !== 'object' || value === null) return false
+  const { accessToken, expiresAt } = value as Partial<StoredToken>
+  return typeof accessToken === 'string' && accessToken !== '' && typeof expiresAt === 'number'
 }

@@ -1,11 +1,10 @@
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
+import { subjectOf } from '../util/subject-fingerprint.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS, type TokenExpiringCallback } from './auth-strategy.ts'
 import { ClockSkew } from './clock-skew.ts'
-import { type ExpiryOwner, ExpiryWatch } from './expiry-watch.ts'
 import { answerInTime } from './host-call.ts'
-import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, tokenOf, userOf } from './token-state.ts'
 
 /** Called when a token belongs to another user, before the token is used. */
 export type UserChangeHandler = () => Awaitable<void>
@@ -192,5 +191,177 @@ export class CurrentToken implements ExpiryOwner {
     const handler = this.#onUserChange
     if (handler) await answerInTime(this.#environment.clock, 'The handler of the user change', signal, handler)
     signal.throwIfAborted()
+  }
+}
+
+/**
+ * The access token of an {@link AuthenticationService}:
+ *
+ *   none ── obtained ──► held ── renewed ──► held
+ *    ▲                    │ ▲
+ *    │  logout, cleanup   │ │ about to expire, refused, or renewed
+ *    └────────────────────┤ │
+ *                         ▼ │
+ *                      supplied      updateToken(), for a strategy that obtains tokens itself
+ */
+export type TokenState =
+  | { readonly kind: 'none' }
+  | ({ readonly kind: 'held' } & TokenInUse)
+  /** Supplied by the host. It overrides the tokens of the strategy until `until`, in milliseconds since the epoch. */
+  | ({ readonly kind: 'supplied'; readonly until: number } & TokenInUse)
+
+/** A token that may be sent. */
+export interface TokenInUse {
+  readonly token: string
+  /** Expiry in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
+  readonly expiresAt: number | undefined
+  /** Whether the host was notified that this token is about to expire. */
+  readonly isAnnounced: boolean
+}
+
+/** The state without a token. */
+export const NO_TOKEN: TokenState = { kind: 'none' }
+
+/** The token of a state, or null. */
+export function tokenOf(state: TokenState): string | null {
+  return state.kind === 'none' ? null : state.token
+}
+
+/**
+ * The user of the tokens so far. An anonymous token has no user; an unreadable token counts as one of the same user. ID
+ * tokens are compared with ID tokens, and access tokens with access tokens, since providers may use different issuers
+ * and subjects in them.
+ */
+export interface TokenUser {
+  /** Absent before the first token. */
+  readonly isAnonymous?: boolean
+  /** Issuer and subject of the access token. */
+  readonly access?: string | undefined
+  /** Issuer and subject of the ID token. */
+  readonly identity?: string | undefined
+}
+
+/** The user of a new token. `identity` is the subject of the ID token issued with it. */
+export function userOf(token: string, isAnonymous: boolean, identity?: string): TokenUser {
+  return isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
+}
+
+/**
+ * Whether a token belongs to another user than the tokens before it. From anonymous to a user is not a change: the
+ * conversation continues. From a user to anonymous is one.
+ */
+export function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
+  if (previous.isAnonymous !== false) return false
+  if (next.isAnonymous) return true
+  if (previous.identity !== undefined && next.identity !== undefined) return previous.identity !== next.identity
+  return previous.access !== undefined && next.access !== undefined && previous.access !== next.access
+}
+
+/** The known user, extended by a further token of the same user. */
+export function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
+  if (next.isAnonymous || previous.isAnonymous !== false) return next
+  return {
+    isAnonymous: false,
+    access: next.access ?? previous.access,
+    identity: next.identity ?? previous.identity,
+  }
+}
+
+interface WatchedExpiry {
+  /** When the token counts as about to expire, in milliseconds since the epoch. */
+  readonly moment: number
+  readonly expiresAt: number
+}
+
+/** Who has the watched token. */
+export interface ExpiryOwner {
+  /** Called once per watched token, with its expiry. */
+  handleDue(expiresAt: number): void
+}
+
+/** Longest single timer, because a sleeping laptop stops all timers. */
+const LONGEST_STEP_MS = 60_000
+
+/**
+ * Watches the expiry of one token, with one timer. The clock is also read when the page or the network returns, since
+ * timers stop while a laptop sleeps or a page is frozen.
+ */
+export class ExpiryWatch {
+  readonly #environment: Pick<Environment, 'clock' | 'page'>
+  readonly #owner: ExpiryOwner
+  #watched: WatchedExpiry | undefined
+  #timer: unknown
+  #stopListening: (() => void) | undefined
+  #isSuspended = false
+
+  constructor(environment: Pick<Environment, 'clock' | 'page'>, owner: ExpiryOwner) {
+    this.#environment = environment
+    this.#owner = owner
+  }
+
+  /** Watches a token instead of the previous one. */
+  start(moment: number, expiresAt: number): void {
+    this.stop()
+    this.#watched = { moment, expiresAt }
+    this.#arm()
+  }
+
+  stop(): void {
+    this.#disarm()
+    this.#watched = undefined
+  }
+
+  /** Holds no timer and no listener until {@link resume}: a disconnected agent does not renew tokens (REL-02). */
+  suspend(): void {
+    this.#isSuspended = true
+    this.#disarm()
+  }
+
+  /** Reverts {@link suspend}. */
+  resume(): void {
+    if (!this.#isSuspended) return
+    this.#isSuspended = false
+    this.#arm()
+  }
+
+  /** Calls back if the token is due. */
+  check(): void {
+    const watched = this.#watched
+    if (!watched || this.#environment.clock.now() < watched.moment) return
+    this.stop()
+    this.#owner.handleDue(watched.expiresAt)
+  }
+
+  #arm(): void {
+    if (!this.#watched || this.#isSuspended) return
+    const { page } = this.#environment
+    if (page) {
+      const watch = new WeakRef(this)
+      this.#stopListening = page.onReturn(() => watch.deref()?.check())
+    }
+    this.#wait(this.#watched.moment)
+  }
+
+  #disarm(): void {
+    this.#environment.clock.clearTimeout(this.#timer)
+    this.#stopListening?.()
+    this.#timer = this.#stopListening = undefined
+  }
+
+  /** Looks at the clock at least once a minute. So a laptop that slept detects the expiry soon after waking. */
+  #wait(moment: number): void {
+    const { clock } = this.#environment
+    const delayMs = Math.min(Math.max(0, moment - clock.now()), LONGEST_STEP_MS)
+    // A timer must not keep an agent in memory that the host has dropped (REL-01).
+    const watch = new WeakRef(this)
+    this.#timer = clock.setTimeout(() => void watch.deref()?.look(), delayMs, { background: true })
+  }
+
+  /** Called by the timer. */
+  look(): void {
+    const watched = this.#watched
+    this.check()
+    // Not due yet. Otherwise another token may be watched by now.
+    if (watched && watched === this.#watched) this.#wait(watched.moment)
   }
 }

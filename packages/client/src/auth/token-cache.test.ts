@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fakeToken } from '../../test/fake-service.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
-import { TokenCache } from './token-cache.ts'
+import { TokenCache } from './anonymous-strategy.ts'
 
 const SCOPES = ['read', 'write']
 

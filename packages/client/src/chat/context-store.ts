@@ -4,7 +4,6 @@ import type { AgentScope } from '../scope.ts'
 import type { Awaitable, CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 import { resolveOwnAdapter } from '../storage/create-cache-adapter.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-import { sameJson } from '../util/same-json.ts'
 
 /** Start of the key under which a context is stored; the agent's id follows. */
 const CONTEXT_KEY_PREFIX = 'aiagent_context_'
@@ -277,4 +276,17 @@ function copyOf(attributes: unknown): Record<string, unknown> {
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy))
     throw new MessageError('The context is not an object of attributes by name.', 'invalid')
   return copy as Record<string, unknown>
+}
+
+/** Whether two JSON values are equal, regardless of the order of members. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const names = Object.keys(a)
+  if (names.length !== Object.keys(b).length) return false
+  return names.every(
+    name =>
+      Object.hasOwn(b, name) && sameJson((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
+  )
 }

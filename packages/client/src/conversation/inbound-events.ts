@@ -1,5 +1,5 @@
 import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
-import type { Emit } from '../events.ts'
+import type { Emit, UnreadableFrame } from '../events.ts'
 import type { Message } from '../log/message.ts'
 import { escalationOf } from './escalation.ts'
 import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './message-handler.ts'
@@ -50,6 +50,11 @@ export function emitInbound(
     default:
       return known satisfies never
   }
+}
+
+/** The event of a frame that could not be read. */
+export function emitUnreadable(emit: Emit<'message'>, data: UnreadableFrame): void {
+  emit('message', () => ({ data }))
 }
 
 /** The list of a history, with its handler's result; undefined for every other message. */

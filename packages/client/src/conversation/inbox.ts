@@ -7,7 +7,7 @@ import type { Transcript } from '../log/transcript.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { AgentScope } from '../scope.ts'
-import { emitInbound, historyOf, type InboundEventType } from './inbound-events.ts'
+import { emitInbound, emitUnreadable, historyOf, type InboundEventType } from './inbound-events.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 import type { Recovery } from './recovery.ts'
@@ -170,7 +170,7 @@ export class Inbox implements ChatObserver {
   #reportUnreadable(error: ProtocolError, data: unknown): void {
     const { reportError, emit } = this.#scope
     reportError(MessageError.unreadable(error))
-    emit('message', () => ({ data: data as UnreadableFrame }))
+    emitUnreadable(emit, data as UnreadableFrame)
   }
 
   /**

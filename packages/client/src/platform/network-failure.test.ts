@@ -6,7 +6,7 @@ import type { Page, PageWindow } from './page.ts'
 // Loaded before the clock is moved: loading a module takes real time.
 const [{ explainNetworkFailure }] = await Promise.all([
   import('./network-failure.ts'),
-  import('../auth/anonymous-token.ts'),
+  import('../auth/anonymous-strategy.ts'),
 ])
 
 /** A page without a service policy, which counts the listeners on its document. */
