@@ -166,11 +166,11 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
   }
 }
 
-/** Where the bubble of a message begins in the list, or the divider above it. An animation does not count. */
+/** Where a message begins in the list, with its author, or the divider above it. An animation does not count. */
 function topOf(row: Element, list: HTMLElement): number {
   const above = row.previousElementSibling
   let top = 0
-  let at: Element | null = above?.matches('.unread') ? above : row.querySelector('.bubble')
+  let at: Element | null = above?.matches('.unread') ? above : row.querySelector('.by, .bubble')
   while (at instanceof HTMLElement && at !== list.parentElement) {
     top += at.offsetTop
     at = at.offsetParent

@@ -41,12 +41,13 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     const { control, world } = stage.service.emulator
     control.say([...world.sessions.keys()][0] ?? '', { content })
   }
-  /** Distance of the top of a bubble from that of the list. */
+  /** Distance of the top of a message, with its author, from that of the list. */
   const top = (page: Page, text: string | RegExp) =>
     bubble(page, text).evaluate(node => {
       const list = node.closest('.log') as HTMLElement
       let top = -list.scrollTop - list.offsetTop
-      for (let at = node as HTMLElement | null; at && at !== list.parentElement; at = at.offsetParent as HTMLElement)
+      const message = node.parentElement?.querySelector('.by') ?? node
+      for (let at = message as HTMLElement | null; at && at !== list.parentElement; at = at.offsetParent as HTMLElement)
         top += at.offsetTop
       return Math.round(top)
     })
