@@ -1,4 +1,5 @@
 export { FakeWebSocket } from './fake-web-socket.ts'
+export { countLexerSteps, type LexerSteps } from './lexer-steps.ts'
 export { ManualClock, turnEventLoop } from './manual-clock.ts'
 export { propertyRuns } from './property-runs.ts'
 export { eventually, waitForEvent } from './wait-for.ts'

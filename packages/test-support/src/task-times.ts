@@ -1,0 +1,53 @@
+import type { Page } from 'playwright-core'
+
+/** Processor times of what a page did, in milliseconds. A busy machine changes them little. */
+export interface TaskTimes {
+  /** That of the longest task. */
+  readonly longest: number
+  /** Those of the calls of a function that the browser made, by its name. */
+  calls(name: string): number[]
+}
+
+/** What a trace tells of a span of time; times in microseconds. */
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  /** Processor time. */
+  readonly tdur?: number
+  readonly args: { readonly name?: string; readonly data?: { readonly functionName?: string } }
+}
+
+/**
+ * Records the processor times of tasks of a page, from now on.
+ *
+ * @returns ends the recording
+ */
+export async function recordTasks(page: Page): Promise<() => Promise<TaskTimes>> {
+  const devTools = await page.context().newCDPSession(page)
+  const events: TraceEvent[] = []
+  // The protocol has no type for them.
+  devTools.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
+  const categories = ['devtools.timeline', 'disabled-by-default-devtools.timeline']
+  await devTools.send('Tracing.start', {
+    traceConfig: { includedCategories: categories, recordMode: 'recordContinuously' },
+  })
+  return async () => {
+    const completed = new Promise(resolve => devTools.once('Tracing.tracingComplete', resolve))
+    await devTools.send('Tracing.end')
+    await completed
+    await devTools.detach()
+    const isNamed = ({ name, args }: TraceEvent) => name === 'thread_name' && args.name === 'CrRendererMain'
+    const threads = new Set(events.filter(isNamed).map(({ pid, tid }) => `${pid} ${tid}`))
+    const timesOf = (isWanted: (event: TraceEvent) => boolean) =>
+      events.flatMap(event =>
+        threads.has(`${event.pid} ${event.tid}`) && event.tdur !== undefined && isWanted(event)
+          ? event.tdur / 1000
+          : [],
+      )
+    return {
+      longest: Math.max(...timesOf(({ name }) => name === 'RunTask')),
+      calls: name => timesOf(event => event.name === 'FunctionCall' && event.args.data?.functionName === name),
+    }
+  }
+}
