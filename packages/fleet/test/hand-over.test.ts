@@ -2,7 +2,7 @@ import type { WebSocketConstructor } from '@aiagent/client'
 import { hasRedis } from '@aiagent/test-support/redis'
 import { describe, expect, it, vi } from 'vitest'
 import type { Fleet } from '../src/index.ts'
-import { acceptedTexts, collect, LIMIT, setUpFleets } from './set-up.ts'
+import { acceptedTexts, collect, LIMIT, SHORT_LEASE, setUpFleets } from './set-up.ts'
 
 const PLAIN = { settings: { capabilities: [] } }
 const SHARDS = 16
@@ -69,6 +69,66 @@ describe.skipIf(!hasRedis())('an orderly hand-over on a service without receipts
     await fleet().start()
     await vi.waitFor(() => expect(acceptedTexts(service)).toEqual(texts), LIMIT)
     expect(updates.filter(({ state }) => state !== 'sent')).toEqual([])
+  })
+
+  /** The clock of a machine, which a test sets, or which has slept. */
+  function createClock() {
+    let [wall, awake] = [0, 0]
+    return {
+      now: () => Date.now() + wall,
+      monotonic: () => performance.now() + awake,
+      setTimeout: (callback: () => void, delayMs: number) => setTimeout(callback, delayMs),
+      clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout),
+      set: (ms: number) => void (wall += ms),
+      sleep: (ms: number) => {
+        wall += ms
+        awake += ms
+      },
+    }
+  }
+
+  /** Messages that wait for a worker whose clock is changed while it hands over to another one. */
+  async function handOverWith(change: (clock: ReturnType<typeof createClock>) => void) {
+    const { fleet, service } = fleets.create(PLAIN)
+    const sender = fleet({ worker: false })
+    const { updates } = collect(sender)
+    await sender.start()
+    const clock = createClock()
+    const environment = { fetch: service.fetch, WebSocket: service.WebSocket, clock }
+    const first = fleet({ rateLimit: { messagesPerSecond: 20 }, worker: SHORT_LEASE, environment })
+    await first.start()
+    await sender.open('a')
+    const texts = Array.from({ length: 60 }, (_, index) => `text ${index}`)
+    for (const text of texts) await sender.send('a', text)
+    await vi.waitFor(() => expect(acceptedTexts(service).length).toBeGreaterThan(25), LIMIT)
+    const drained = first.drain()
+    change(clock)
+    await drained
+    const before = acceptedTexts(service)
+    expect(before.length).toBeLessThan(texts.length)
+    await fleet({ worker: SHORT_LEASE, environment }).start()
+    return { service, texts, updates, before }
+  }
+
+  it.each([
+    ['forward', 86_400_000],
+    ['back', -86_400_000],
+  ])('[REL-146] sends each message once, in order, when the clock is set %s a day meanwhile', async (_, ms) => {
+    const { service, texts, updates } = await handOverWith(clock => clock.set(ms))
+    await vi.waitFor(() => expect(acceptedTexts(service)).toEqual(texts), LIMIT)
+    expect(updates.filter(({ state }) => state !== 'sent')).toEqual([])
+  })
+
+  it('[REL-146] sends no message twice when the machine sleeps beyond the lease meanwhile', async () => {
+    const { service, texts, updates, before } = await handOverWith(clock => clock.sleep(SHORT_LEASE.leaseMs))
+    const last = texts.at(-1)
+    await vi.waitFor(() => expect(acceptedTexts(service).at(-1)).toBe(last), LIMIT)
+    const accepted = acceptedTexts(service)
+    expect(accepted).toEqual(texts.filter(text => accepted.includes(text)))
+    expect(accepted.slice(0, before.length)).toEqual(before)
+    // What did not arrive is told.
+    const told = () => new Set(updates.filter(({ state }) => state === 'unknown').map(({ id }) => id)).size
+    await vi.waitFor(() => expect(told()).toBeGreaterThanOrEqual(texts.length - accepted.length), LIMIT)
   })
 
   it('[REL-133] tells a message as unknown whose connection did not end in order', async () => {
