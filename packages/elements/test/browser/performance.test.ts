@@ -1,4 +1,4 @@
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { hasChromium, type LaunchedChromium, launchChromium, recordTasks } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleElements, openChatStage } from './chat-page.ts'
@@ -130,25 +130,31 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> with a long conversation', () =
         if (index % 5 === 0) await page.evaluate(() => new Promise(requestAnimationFrame))
       }
     })()
+    const stop = await recordTasks(page)
     const typed = await page.evaluate(async () => {
       const field = document
         .querySelector('ai-agent-chat')
         ?.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
       field.focus()
-      const times: number[] = []
       for (let index = 0; index < 60; index++) {
-        const start = performance.now()
-        document.execCommand('insertText', false, 'a')
-        field.getBoundingClientRect()
-        times.push(performance.now() - start)
+        await new Promise<void>(resolve => {
+          setTimeout(function typeLetter() {
+            document.execCommand('insertText', false, 'a')
+            field.getBoundingClientRect()
+            resolve()
+          })
+        })
         await new Promise(requestAnimationFrame)
       }
-      return { middle: times.sort((one, other) => one - other)[30] ?? Number.NaN, text: field.value }
+      return field.value
     })
+    const times = (await stop()).calls('typeLetter').sort((one, other) => one - other)
     isTyping = false
     await arriving
-    expect(typed.middle).toBeLessThan(16)
-    expect(typed.text).toBe('a'.repeat(60))
+    // Of the processor, so that a busy machine does not count.
+    expect(times).toHaveLength(60)
+    expect(times[30]).toBeLessThan(16)
+    expect(typed).toBe('a'.repeat(60))
     await stage.close()
   })
 
@@ -194,9 +200,11 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> with a long conversation', () =
     await page.evaluate(() => {
       const chat = Object(globalThis).chat as HTMLElement
       const region = chat.shadowRoot?.querySelector('[aria-live=polite]') as Element
-      new MutationObserver(() => Object(globalThis).spoken.push(region.textContent)).observe(region, {
-        childList: true,
-      })
+      // The text of an earlier message may leave the region meanwhile.
+      new MutationObserver(changes => {
+        const added = changes.flatMap(({ addedNodes }) => [...addedNodes])
+        Object(globalThis).spoken.push(...added.map(({ textContent }) => textContent))
+      }).observe(region, { childList: true })
       chat.style.display = ''
       const button = [...(chat.shadowRoot?.querySelectorAll<HTMLElement>('.rating button') ?? [])].at(-1)
       Object.assign(globalThis, { button })
