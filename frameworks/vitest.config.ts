@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { bindings } from './bindings.ts'
@@ -9,6 +10,9 @@ const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } },
 }
+/** `ioredis` 6; the root installs version 5. */
+const IOREDIS_6 = join(import.meta.dirname, 'ioredis-6/node_modules/ioredis/built/index.js')
+
 const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
 
 /** Tests of the bindings against the real libraries: `npm run frameworks`. */
@@ -42,6 +46,17 @@ export default defineConfig({
       {
         ...shared,
         test: { name: 'hooks', include: ['hooks/**/*.test.tsx'], environment: './dom-environment.ts', ...limits },
+      },
+      {
+        // The fleet's own tests, with the other version of ioredis.
+        resolve: { conditions, alias: { ioredis: IOREDIS_6 } },
+        ssr: { resolve: { conditions } },
+        test: {
+          name: 'ioredis 6',
+          root: join(import.meta.dirname, '../packages/fleet'),
+          include: ['test/**/*.test.ts'],
+          ...limits,
+        },
       },
     ],
   },

@@ -14,6 +14,7 @@ readCommandLine(
   },
   () => {},
 )
-for (const folder of ['.', 'react-18', 'examples/vue', 'examples/webchat']) ensureFolder(join(FOLDER, folder))
+for (const folder of ['.', 'react-18', 'ioredis-6', 'examples/vue', 'examples/webchat'])
+  ensureFolder(join(FOLDER, folder))
 const types = await run(ownTool('tsc'), ['-p', 'frameworks'])
 process.exitCode = types.code || (await run(ownTool('vitest'), ['run', '--config', 'frameworks/vitest.config.ts'])).code

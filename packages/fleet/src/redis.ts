@@ -84,10 +84,11 @@ export interface StreamEntry {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** The answer of a read of streams. */
+/** The answer of a read of streams: pairs with RESP2, and with RESP3, the default of `ioredis` 6, a flat list or an object. */
 export function readStreams(answer: unknown): { key: string; entries: StreamEntry[] }[] {
-  if (!Array.isArray(answer)) return []
-  return answer.map(([key, list]: [string, unknown]) => ({ key, entries: readEntries(list) }))
+  const isFlat = Array.isArray(answer) && typeof answer[0] === 'string'
+  const streams = Array.isArray(answer) && !isFlat ? Object.fromEntries(answer) : isFlat ? toRecord(answer) : answer
+  return Object.entries(streams ?? {}).map(([key, list]) => ({ key, entries: readEntries(list) }))
 }
 
 /** A list of entries. */
@@ -97,8 +98,8 @@ export function readEntries(list: unknown): StreamEntry[] {
   return list.flatMap(([id, flat]: [string, string[] | null]) => (flat ? [{ id, fields: toRecord(flat) }] : []))
 }
 
-function toRecord(flat: readonly string[]): Record<string, string> {
-  const fields: Record<string, string> = {}
-  for (let index = 0; index + 1 < flat.length; index += 2) fields[flat[index] as string] = flat[index + 1] as string
+function toRecord<Value>(flat: readonly (string | Value)[]): Record<string, Value> {
+  const fields: Record<string, Value> = {}
+  for (let index = 0; index + 1 < flat.length; index += 2) fields[flat[index] as string] = flat[index + 1] as Value
   return fields
 }
