@@ -50,6 +50,37 @@ describeInPages('a queue that survives its page, in a page', at => {
     await untilStored(page, 3)
     return page
   }
+  /** A page leaves one more message in the store. */
+  const leave = async (config: Partial<AiAgentConfig>, count: number) => {
+    const page = await openHost(at.context, at.stage, config)
+    await page.evaluate(() => host.initialize())
+    await page.evaluate(texts => host.sendAll(texts), [`text ${count}`])
+    await untilStored(page, count)
+    await page.close()
+  }
+  /** What is stored is as old as if 25 hours had passed. */
+  const passDay = (page: Page) =>
+    page.evaluate(async () => {
+      const open = indexedDB.open('aiagent')
+      const database = await new Promise<IDBDatabase>(resolve => {
+        open.onsuccess = () => resolve(open.result)
+      })
+      const changing = database.transaction('entries', 'readwrite')
+      const walk = changing.objectStore('entries').openCursor()
+      walk.onsuccess = () => {
+        const cursor = walk.result
+        if (!cursor) return
+        const { value, ...entry } = cursor.value as { value: { timestamp: number }[]; timestamp: number }
+        const age = (time: number) => time - 25 * 3_600_000
+        const aged = value.map(message => ({ ...message, timestamp: age(message.timestamp) }))
+        cursor.update({ ...entry, value: aged, timestamp: age(entry.timestamp) })
+        cursor.continue()
+      }
+      await new Promise(resolve => {
+        changing.oncomplete = resolve
+      })
+      database.close()
+    })
   const openAgain = async (page: Page, config: Partial<AiAgentConfig>) => {
     await makeHost(page, at.stage, config)
     await page.evaluate(() => host.open())
@@ -160,13 +191,6 @@ describeInPages('a queue that survives its page, in a page', at => {
   })
 
   it('[SEC-78] what has expired goes with the start of any agent, of any owner, and nothing else', async () => {
-    const leave = async (config: Partial<AiAgentConfig>, count: number) => {
-      const page = await openHost(at.context, at.stage, config)
-      await page.evaluate(() => host.initialize())
-      await page.evaluate(texts => host.sendAll(texts), [`text ${count}`])
-      await untilStored(page, count)
-      await page.close()
-    }
     const week = { expiresAfterMs: 7 * 86_400_000 }
     const ofUser = (subject: string) => ({
       ...userConfig(),
@@ -178,28 +202,7 @@ describeInPages('a queue that survives its page, in a page', at => {
       await leave(ofUser('customer'), 2)
       await leave({ ...ofUser('customer'), id: 'help', persistQueue: week }, 3)
       const page = await openHost(at.context, at.stage, config)
-      // As if 25 hours had passed.
-      await page.evaluate(async () => {
-        const open = indexedDB.open('aiagent')
-        const database = await new Promise<IDBDatabase>(resolve => {
-          open.onsuccess = () => resolve(open.result)
-        })
-        const changing = database.transaction('entries', 'readwrite')
-        const walk = changing.objectStore('entries').openCursor()
-        walk.onsuccess = () => {
-          const cursor = walk.result
-          if (!cursor) return
-          const { value, ...entry } = cursor.value as { value: { timestamp: number }[]; timestamp: number }
-          const age = (time: number) => time - 25 * 3_600_000
-          const aged = value.map(message => ({ ...message, timestamp: age(message.timestamp) }))
-          cursor.update({ ...entry, value: aged, timestamp: age(entry.timestamp) })
-          cursor.continue()
-        }
-        await new Promise(resolve => {
-          changing.oncomplete = resolve
-        })
-        database.close()
-      })
+      await passDay(page)
       await page.evaluate(() => host.initialize())
       await expect.poll(() => storedTexts(page)).toEqual(['text 3'])
       await page.evaluate(() => host.destroy())
@@ -213,5 +216,34 @@ describeInPages('a queue that survives its page, in a page', at => {
       )
       await page.close()
     }
+  })
+
+  it('[SEC-78] a store that hangs in the middle of the removal delays no conversation, and the next page removes the rest', async () => {
+    await leave({ persistQueue: true }, 1)
+    await leave(userConfig(), 2)
+    const page = await openHost(at.context, at.stage, {})
+    await passDay(page)
+    await page.evaluate(() => {
+      const { get } = IDBObjectStore.prototype
+      let reads = 0
+      IDBObjectStore.prototype.get = function (key) {
+        const request = get.call(this, key)
+        // From the second one on, no answer arrives.
+        if (++reads > 1) request.addEventListener('success', event => event.stopImmediatePropagation())
+        Object.assign(globalThis, { reads })
+        return request
+      }
+    })
+    await page.evaluate(() => host.open())
+    await page.waitForFunction(() => Object(globalThis).reads > 1)
+    await page.evaluate(texts => host.sendAll(texts), ['meanwhile'])
+    await expect.poll(received).toContain('meanwhile')
+    expect(await storedTexts(page)).toHaveLength(2)
+    await page.close()
+    const next = await openHost(at.context, at.stage, {})
+    await next.evaluate(() => host.open())
+    await expect.poll(() => storedTexts(next)).toEqual([])
+    expect(received().filter(text => text.startsWith('text'))).toEqual([])
+    await next.close()
   })
 })
