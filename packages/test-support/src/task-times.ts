@@ -8,7 +8,7 @@ export interface TaskTimes {
   calls(name: string): number[]
 }
 
-/** What a trace tells of a span of time; times in microseconds. */
+/** An event of a trace; times in microseconds. */
 interface TraceEvent {
   readonly name: string
   readonly pid: number

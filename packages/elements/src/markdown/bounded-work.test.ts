@@ -25,7 +25,7 @@ function countNodes(value: unknown): number {
   return value === null || typeof value !== 'object' ? 0 : 1 + countNodes(Object(value).props?.children)
 }
 
-/** The cost of a text in a task of its own. */
+/** The cost of a text in a separate task. */
 function costOf(text: string): LexerSteps & { nodes: number } {
   vi.runAllTimers()
   counter.take()
