@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
+const AGENT = staticModules(fileURLToPath(new URL('src/index.ts', import.meta.url)))
+const MESSAGES =
+  /[/](?:errors|conversation[/](?:message-helpers|message-handler|handlers|escalation)|chat[/]role|json-object|rest[/]agent-name)[.]ts$/
 const common = { target: 'es2022', fixedExtension: false }
 /** Files for pages without a bundler: all dependencies inside. */
 const script = {
@@ -50,7 +56,17 @@ export default [
       plugins: [options.plugins, noBareImports()],
     }),
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
-    outputOptions: { comments: { jsdoc: false } },
+    outputOptions: {
+      comments: { jsdoc: false },
+      // One file for all that an agent loads, and one for what hosts and the view use without one: otherwise a bundler makes a file
+      // of each set of modules that is shared with a feature or another entry, and a page loads all of them.
+      codeSplitting: {
+        groups: [
+          { name: 'messages', test: MESSAGES, priority: 2 },
+          { name: 'agent', test: id => AGENT.has(id), priority: 1 },
+        ],
+      },
+    },
   },
   {
     ...common,
@@ -92,4 +108,14 @@ function loginBeside() {
     resolveId: source => (source.endsWith('/oidc-identity-client.ts') ? id : undefined),
     load: asked => (asked === id ? LOGIN_MODULE : undefined),
   }
+}
+
+/** The modules of the package that a module loads with its static imports, itself included, as absolute paths. */
+function staticModules(entry, found = new Set()) {
+  if (found.has(entry)) return found
+  found.add(entry)
+  const imports = /^(?:import|export)\s(?!type\b)[^'"]*?from\s*'(\.[^']+)'/gms
+  for (const [, path] of readFileSync(entry, 'utf8').matchAll(imports))
+    staticModules(resolve(dirname(entry), path), found)
+  return found
 }

@@ -85,7 +85,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
   ): Promise<void> {
     const base = requireAddress({ endpoint })
-    const { clearStoredData } = await feature('stored data', features.storedData)
+    const clearStoredData = await feature('stored data', features.storedData)
     await clearStoredData(resolveEnvironment(environment), { endpoint: base, cache, withSignIn: true })
   }
 
@@ -400,7 +400,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code MODULE_LOAD_FAILED when they cannot be loaded
    */
   async explain(): Promise<Explanation> {
-    const { explain } = await feature('explain', features.explain)
+    const explain = await feature('explain', features.explain)
     const { scope, outbox, chat } = this.#parts
     return explain({ scope, outbox, chat, phase: this.getPhase() })
   }

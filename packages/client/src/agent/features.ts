@@ -5,11 +5,14 @@
 
 /** Loads a feature by its name. */
 export const features = {
-  contactCenter: () => import('./portal-lifecycle.ts'),
-  explain: () => import('./explain.ts'),
-  masking: () => import('../masking/data-masker.ts'),
-  persistQueue: () => import('../outbox/create-stored-queue.ts'),
-  resume: () => import('../resume/session-resume.ts'),
-  storedData: () => import('./clear-stored-data.ts'),
-  tabs: () => import('../tabs/tab-group.ts'),
+  contactCenter: async () => (await import('./portal-lifecycle.ts')).PortalLifecycle,
+  explain: async () => (await import('./explain.ts')).explain,
+  masking: async () => (await import('../masking/data-masker.ts')).createDataMasker,
+  persistQueue: async () => {
+    const { createQueueStore, sweepQueues } = await import('../outbox/create-stored-queue.ts')
+    return { createQueueStore, sweepQueues }
+  },
+  resume: async () => (await import('../resume/session-resume.ts')).SessionResume,
+  storedData: async () => (await import('./clear-stored-data.ts')).clearStoredData,
+  tabs: async () => (await import('../tabs/tab-group.ts')).createTabGroup,
 }

@@ -137,7 +137,7 @@ export class AgentParts {
   #createTabs(): OptionalFeature<TabGroup | undefined> | undefined {
     if (!this.scope.config.tabs) return undefined
     return this.#optional('tabs', async () => {
-      const { createTabGroup } = await features.tabs()
+      const createTabGroup = await features.tabs()
       this.group = this.scope.shared = createTabGroup(this.#tabParts())
       return this.group
     })
@@ -172,7 +172,7 @@ export class AgentParts {
     const { config } = scope
     if ((!config.resume && !tabs) || config.sessionId !== undefined) return undefined
     return this.#optional('resume', async () => {
-      const { SessionResume } = await features.resume()
+      const SessionResume = await features.resume()
       const group = await tabs?.(each => each)
       const user = () => this.#user(tabs !== undefined)
       const { session, context, transcript, processor } = this
@@ -241,6 +241,6 @@ export class AgentParts {
     if (!environment.sessionStorage && !environment.localStorage) return
     // Before the first run only the stores know what belongs to the user.
     const options = { endpoint: config.endpoint, cache: config.cache, withSignIn: false }
-    return features.storedData().then(module => module.clearStoredData(environment, options))
+    return features.storedData().then(clearStoredData => clearStoredData(environment, options))
   }
 }

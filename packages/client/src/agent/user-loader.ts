@@ -104,7 +104,7 @@ export async function loadMasker(
   }
   try {
     // Both are needed, and they are loaded in parallel.
-    const [patterns, { createDataMasker }] = await Promise.all([
+    const [patterns, createDataMasker] = await Promise.all([
       api.getMaskingPatterns({ departmentId, signal }),
       feature('masking', features.masking),
     ])
