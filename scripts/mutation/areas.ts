@@ -52,21 +52,18 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
   'auto-select': beside(
     `${client}/contact-center/portal/auto-select`,
-    `${client}/contact-center/portal/portal-context`,
+    `${client}/chat/portal-context`,
     `${client}/contact-center/portal/profile-context`,
   ),
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
-  context: beside(`${client}/conversation/context-store`),
+  context: beside(`${client}/chat/context-store`),
   stores: beside(
     ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`),
   ),
   queue: beside(`${client}/outbox/message-queue`),
-  outbox: whole('outbox', 'outbox', 'compose'),
-  delivery: whole(
-    'outbox',
-    ...['sending', 'lane', 'ledger', 'delivery', 'delivery-state', 'resend-policy', 'evidence', 'match-history'],
-  ),
+  outbox: whole('outbox', 'outbox'),
+  delivery: whole('outbox', 'lane', 'ledger', 'delivery', 'resend-policy', 'evidence', 'match-history'),
   'stored-queue': withTests(
     whole(
       'outbox',
@@ -75,7 +72,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
   'turn-taking': whole('outbox', 'turn-taking', 'agent-pace', 'questions'),
-  transcript: beside(`${client}/conversation/transcript`, `${client}/conversation/entry-list`),
+  transcript: beside(`${client}/log/transcript`, `${client}/log/entry-list`),
   recovery: withTests(
     whole('conversation', 'gap-fill', 'transcript-request', 'recovered-messages', 'history-merge', 'recovery'),
     [`${client}/ai-agent.transcript.test.ts`],
@@ -90,7 +87,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     tests: ['portal-list', 'portal-pipeline'].map(name => `${client}/contact-center/portal/${name}.*test.ts`),
   },
   config: beside(`${client}/config`, `${client}/check-config`, `${client}/session-id`),
-  message: beside(`${client}/outbox/message`, `${client}/conversation/message-helpers`),
+  message: beside(`${client}/log/message`, `${client}/log/compose`, `${client}/conversation/message-helpers`),
   'identity-errors': beside(`${client}/auth/sign-in/identity-errors`),
   'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
   masking: beside(`${client}/masking/data-masker`),
@@ -109,9 +106,6 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/ai-agent.resume{,-fate}.test.ts`,
   ]),
   chat: whole('chat', 'chat', 'connection', 'attempt', 'departure', 'context-frame'),
-  lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), [
-    ...WHOLE_AGENT,
-    'packages/client/test/early-calls.test.ts',
-  ]),
+  lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
   loading: withTests(whole('agent', 'load-agent', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

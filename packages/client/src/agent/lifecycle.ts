@@ -331,7 +331,7 @@ export class AgentLifecycle implements LifecycleOwner {
     recovery.clear()
     // A strategy of the host may fail here; the rest is released nevertheless.
     await authentication
-      .cleanup()
+      .cleanup(reason)
       .catch(error => scope.logger.warn('The authentication could not be cleaned up.', { error }))
     await Promise.all([released, stored])
   }

@@ -1,4 +1,4 @@
-import { AuthError } from '../errors.ts'
+import { AuthError, type SDKError } from '../errors.ts'
 import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -115,7 +115,7 @@ export class AuthenticationService {
     if (this.#source.type !== 'anonymous') return false
     const next = this.#choose({ type: 'pkce', config })
     const previous = this.#source.strategy
-    this.#drop('the exchange of the strategy')
+    this.#drop(endedBy('the exchange of the strategy'))
     this.#source = { ...this.#use(next), former: previous }
     this.#remembered.add(config)
     this.#postAuthentication = postAuthentication
@@ -284,7 +284,7 @@ export class AuthenticationService {
   logout(options: LogoutOptions = {}): Promise<void> {
     const { strategy, standIn, former, type } = this.#source
     const config = this.#remembered.take()
-    this.#drop('logout()')
+    this.#drop(endedBy('logout()'))
     const endings = [strategy, standIn, former].map(async each => {
       // A login waits itself, since a browser opens its window only during the user's click.
       if (each && 'hasSession' in each) return each.logout?.(options)
@@ -306,7 +306,7 @@ export class AuthenticationService {
   async forgetUser(): Promise<void> {
     const { strategy, standIn, former, type } = this.#source
     if (type === 'pkce') this.#remembered.take()
-    this.#drop('a sign-out in another tab')
+    this.#drop(endedBy('a sign-out in another tab'))
     const forget = (each: AuthStrategy | undefined) => this.#callForLife('forget()', () => each?.forget?.())
     await Promise.all([strategy, standIn, former].map(forget)).catch((error: unknown) => {
       this.#options.logger?.warn('The tokens of the user who signed out in another tab could not be removed.', {
@@ -315,10 +315,14 @@ export class AuthenticationService {
     })
   }
 
-  /** Releases the timer and the strategy's resources. */
-  async cleanup(): Promise<void> {
+  /**
+   * Releases the timer and the strategy's resources.
+   *
+   * @param reason what operations in flight reject with
+   */
+  async cleanup(reason: SDKError = endedBy('cleanup()')): Promise<void> {
     const { strategy } = this.#source
-    this.#drop('cleanup()')
+    this.#drop(reason)
     await this.#call('cleanup()', undefined, () => strategy.cleanup?.())
   }
 
@@ -458,8 +462,7 @@ export class AuthenticationService {
     }
   }
 
-  #drop(reason: string): void {
-    const error = endedBy(reason)
+  #drop(error: SDKError): void {
     this.#current.forget()
     this.#renewal.end(error)
     this.#life.end(error)

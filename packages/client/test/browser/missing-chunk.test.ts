@@ -2,6 +2,7 @@ import { bundleModulesForPage, type PageServer, servePages } from '@aiagent/test
 import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { AiAgentConfig } from '../../src/config.ts'
 import { describeInPages, makeHost } from './client-page.ts'
 
 declare global {
@@ -26,16 +27,24 @@ describeInPages('a file of the library that cannot be loaded', at => {
   })
   afterAll(() => pages?.close())
 
-  /** A page in which the first `failures` requests for the code of a start fail: an agent asks for it when it is made. */
-  const openWithoutStart = async (failures: number, retryInitialize = false) => {
+  /** The configuration of an agent with portals, which selects one by itself. */
+  const configOf = (more: Partial<AiAgentConfig> = {}): Partial<AiAgentConfig> => ({
+    id: 'desk',
+    auth: { type: 'pre-auth', accessToken: at.stage.service.emulator.control.issueToken({ subject: 'desk-agent' }) },
+    context: { vendor_portal_id: '1001' },
+    ...more,
+  })
+
+  /** A page in which the first `failures` requests for the code of the contact center fail. */
+  const openWithoutPortals = async (failures: number, retryInitialize = false) => {
     const page = await at.context.newPage()
     const asked: string[] = []
-    await page.route('**/*build-agent*.js', route => {
+    await page.route('**/*portal-lifecycle*.js', route => {
       asked.push(route.request().url())
       return asked.length > failures ? route.continue() : route.abort()
     })
     await page.goto(pages.url)
-    await makeHost(page, at.stage, { retryInitialize, baseReconnectDelay: 10, maxReconnectDelay: 10 })
+    await makeHost(page, at.stage, configOf({ retryInitialize, baseReconnectDelay: 10, maxReconnectDelay: 10 }))
     return { page, asked }
   }
 
@@ -48,45 +57,46 @@ describeInPages('a file of the library that cannot be loaded', at => {
     )
 
   it('[REL-37] rejects initialize() with an error that names it and says to reload, which helps in every engine', async () => {
-    const { page } = await openWithoutStart(Number.POSITIVE_INFINITY)
+    const { page } = await openWithoutPortals(Number.POSITIVE_INFINITY)
     expect(await initialize(page)).toEqual([
       'MODULE_LOAD_FAILED',
-      expect.stringMatching(/build-agent.*reload the page/),
+      expect.stringMatching(/contact center.*reload the page/),
     ])
     await page.unrouteAll()
     await page.reload()
-    await makeHost(page, at.stage)
+    await makeHost(page, at.stage, configOf())
     await page.evaluate(() => host.open())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
   })
 
   it('[REL-37] is loaded by a later call', needs('new request after a failed import'), async () => {
-    const { page } = await openWithoutStart(2)
+    const { page } = await openWithoutPortals(2)
     await expect.poll(() => initialize(page)).toEqual(['initialized'])
     await page.evaluate(() => host.connect())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
   })
 
   it('[REL-37] is loaded again with retryInitialize', needs('new request after a failed import'), async () => {
-    const { page, asked } = await openWithoutStart(3, true)
+    const { page, asked } = await openWithoutPortals(3, true)
     await page.evaluate(() => host.open())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
     expect(asked).toHaveLength(4)
   })
 
   it('[REL-37] ends the retry of a page that never gets it, and a view says `reload`', async () => {
-    const { page } = await openWithoutStart(Number.POSITIVE_INFINITY, true)
+    const { page } = await openWithoutPortals(Number.POSITIVE_INFINITY, true)
     expect(await initialize(page)).toEqual(['MODULE_LOAD_FAILED', expect.stringContaining('reload the page')])
-    const config = { id: 'help', endpoint: at.stage.service.url, retryInitialize: true, baseReconnectDelay: 10 }
+    const retry = { retryInitialize: true, baseReconnectDelay: 10, maxReconnectDelay: 10 }
+    const config = { id: 'desk', endpoint: at.stage.service.url, ...configOf(retry) }
     const failed = await page.evaluate(
-      given =>
-        openView({ ...given, maxReconnectDelay: 10 })
+      text =>
+        openView(JSON.parse(text))
           .catch(() => {})
           .then(() => {
             const { connection, error } = view.getSnapshot()
             return [connection.state, connection.remedy, error?.remedy]
           }),
-      config,
+      JSON.stringify(config),
     )
     expect(failed).toEqual(['failed', 'reload', 'reload'])
   })

@@ -148,14 +148,17 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
   it('[EL-18] offers to reload the page where a file of the client could not be loaded, which helps', async () => {
     const own = await openChatStage(stages.context, await bundleModulesForPage(`import '@aiagent/elements'`))
     try {
-      const { page } = await own.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>', {
-        prepare: target => target.route(/build-agent/, route => route.abort()),
-      })
+      const accessToken = own.service.emulator.control.issueToken({ subject: 'desk-agent' })
+      const { page } = await own.open(
+        `<ai-agent-chat endpoint="ENDPOINT" agent-id="desk"></ai-agent-chat>
+<script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pre-auth', accessToken: '${accessToken}' } }</script>`,
+        { prepare: target => target.route(/portal-lifecycle/, route => route.abort()) },
+      )
       const reload = page.getByRole('button', { name: 'Reload the page' })
       await reload.waitFor()
-      await page.unroute(/build-agent/)
+      await page.unroute(/portal-lifecycle/)
       await reload.click()
-      await page.getByText('Online').waitFor()
+      await page.getByRole('button', { name: 'Support' }).waitFor()
       expect(await reload.count()).toBe(0)
     } finally {
       await own.close()
