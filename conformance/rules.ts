@@ -382,7 +382,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-43': 'an emulator that listens beyond this machine warns once',
   'SEC-44': 'the callback page of the emulator keeps code and state out of the address of the application',
   'REL-37':
-    'a file of the library that cannot be loaded rejects with MODULE_LOAD_FAILED and its name; where the engine sends the request again, a later initialize() loads it, and with `retryInitialize` the library itself, which gives up after four failures in a row; a view says `reload`',
+    'a file of the library that cannot be loaded: without resume, persistQueue or tabs the agent works, with a warning; with portals or a connector initialize() rejects with MODULE_LOAD_FAILED and the name of the feature; where the engine sends the request again, a later initialize() loads it, and with `retryInitialize` the library itself, which gives up after four failures in a row; a view says `reload`',
   'REL-38':
     'a renewal uses the refresh token of the last renewal in any tab, also while the store of the tab still shows an older one',
   'REL-39':

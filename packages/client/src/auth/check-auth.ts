@@ -3,8 +3,8 @@ import type { AuthenticationInput } from './auth-input.ts'
 import type { ClientCredentialsAuthConfig } from './auth-strategy.ts'
 
 /*
- * The checks of the `auth` option. Apart from the strategies, whose code may load later: a wrong option is refused by the
- * constructor of the agent.
+ * The checks of the `auth` option. Apart from the strategies, since the code of a login loads on demand: a wrong option is
+ * refused by the constructor of the agent.
  */
 
 const METHODS = ['initialize', 'authenticate', 'getToken'] as const
