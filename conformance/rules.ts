@@ -605,7 +605,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-76':
     'an emulator with a store goes on where it stopped, also after SIGKILL: no accepted frame is lost, none is processed twice, and tokens, logins and choices stay',
   'REL-77': 'a damaged file of the state of an emulator costs one session or document, with a warning',
-  'REL-60': 'initialize() requests all code of an anonymous conversation before the first response of the service',
+  'REL-60': 'an anonymous conversation needs no file beside those that its page has loaded',
   'EL-01':
     'the chat element shows a conversation as its view has it: text, Markdown, sources, options, ratings, hand-overs, masked parts and delivery, and each action of the user reaches the service once',
   'EL-02':

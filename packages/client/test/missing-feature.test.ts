@@ -17,9 +17,12 @@ const mocked: string[] = []
 
 beforeEach(() => {
   vi.resetModules()
+  // As in a page, where each feature loads when it is first used.
+  vi.doMock('#features', () => vi.importActual('../src/agent/features.ts'))
 })
 afterEach(() => {
   for (const file of mocked.splice(0)) vi.doUnmock(file)
+  vi.doUnmock('#features')
   vi.resetModules()
 })
 

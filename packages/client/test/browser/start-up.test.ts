@@ -27,24 +27,15 @@ describeInPages('the start of a conversation in a page', at => {
     return { page, code, calls }
   }
 
-  it('[REL-60] requests its code before or with the first call, and none that waits for a response', async () => {
-    const first = await openPage()
-    await first.page.evaluate(() => host.initialize())
-    // One after the other: deployment, its metadata, a token, the agent, a session; beside the last, the masking rules.
-    expect(first.calls).toHaveLength(6)
-    const needed = first.code.toSorted()
-    expect(needed).not.toEqual([])
-    await first.page.close()
-
+  it('[REL-60] loads no further file, from the first call until the answer to a message', async () => {
     const { page, code, calls } = await openPage()
-    const fault = at.stage.service.emulator.faults.add({ kind: 'hang-request' })
-    const initialized = page.evaluate(() => host.initialize())
-    await expect.poll(() => code.toSorted()).toEqual(needed)
-    await expect.poll(() => calls).toHaveLength(1)
-    at.stage.service.emulator.faults.lift({ id: fault.id })
-    await initialized
-    expect(code.toSorted()).toEqual(needed)
+    await page.evaluate(() => host.initialize())
+    // One after the other: deployment, its metadata, a token, the agent, the token for its scopes, a session.
+    expect(calls).toHaveLength(6)
     await page.evaluate(() => host.connect())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
+    await page.evaluate(() => host.sendAll(['hello']))
+    await page.waitForFunction(() => host.answers().length > 0)
+    expect(code).toEqual([])
   })
 })
