@@ -22,7 +22,7 @@ interface SessionSetUp {
 }
 
 /** The REST calls about sessions. */
-export function sessionApi({ create, isKnown }: SessionSetUp): Partial<ApiHelper> {
+function sessionApi({ create, isKnown }: SessionSetUp): Partial<ApiHelper> {
   return {
     getAiAgentSession: ({ signal }) =>
       create ? create(signal as AbortSignal) : Promise.reject(new Error('not expected')),

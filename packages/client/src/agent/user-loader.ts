@@ -80,7 +80,7 @@ async function fetchUser(
  *
  * Never fails: without rules a warning gives the reason, and `MaskingConfig.required` decides what follows.
  */
-export async function loadMasker(
+async function loadMasker(
   { deployment, api, agent }: LoadedAgent,
   { config, logger, emit }: AgentScope<'maskingPatternsRefused' | 'maskingUnavailable'>,
   signal: AbortSignal | undefined,

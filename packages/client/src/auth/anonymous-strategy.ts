@@ -176,7 +176,7 @@ export interface AnonymousTokenCall {
  *
  * @throws {AuthError} `metadata_failed` or `token_request_failed`
  */
-export async function requestAnonymousToken(
+async function requestAnonymousToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
   { deployment, endpoint, scopes, metadata, metadataKey, onRateLimited }: AnonymousTokenCall,
   signal: AbortSignal,

@@ -220,10 +220,10 @@ export interface TokenInUse {
 }
 
 /** The state without a token. */
-export const NO_TOKEN: TokenState = { kind: 'none' }
+const NO_TOKEN: TokenState = { kind: 'none' }
 
 /** The token of a state, or null. */
-export function tokenOf(state: TokenState): string | null {
+function tokenOf(state: TokenState): string | null {
   return state.kind === 'none' ? null : state.token
 }
 
@@ -242,7 +242,7 @@ export interface TokenUser {
 }
 
 /** The user of a new token. `identity` is the subject of the ID token issued with it. */
-export function userOf(token: string, isAnonymous: boolean, identity?: string): TokenUser {
+function userOf(token: string, isAnonymous: boolean, identity?: string): TokenUser {
   return isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
 }
 
@@ -250,7 +250,7 @@ export function userOf(token: string, isAnonymous: boolean, identity?: string): 
  * Whether a token belongs to another user than the tokens before it. From anonymous to a user is not a change: the
  * conversation continues. From a user to anonymous is one.
  */
-export function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
+function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
   if (previous.isAnonymous !== false) return false
   if (next.isAnonymous) return true
   if (previous.identity !== undefined && next.identity !== undefined) return previous.identity !== next.identity
@@ -258,7 +258,7 @@ export function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
 }
 
 /** The known user, extended by a further token of the same user. */
-export function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
+function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
   if (next.isAnonymous || previous.isAnonymous !== false) return next
   return {
     isAnonymous: false,

@@ -279,7 +279,7 @@ function copyOf(attributes: unknown): Record<string, unknown> {
 }
 
 /** Whether two JSON values are equal, regardless of the order of members. */
-export function sameJson(a: unknown, b: unknown): boolean {
+function sameJson(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false

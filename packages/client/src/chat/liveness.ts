@@ -148,7 +148,7 @@ const MAX_TRIES = 3
 const TRY_AGAIN_MS = 2_000
 
 /** Decides when nothing has arrived for too long after a message of the user. Times are of the monotonic clock. */
-export class SilenceWatch {
+class SilenceWatch {
   /** When the first message was sent that no frame has followed. */
   #sentAt: number | undefined
   #limitMs = SILENCE_LIMIT_MS

@@ -207,7 +207,7 @@ export class GapFill {
 const KEPT = 500
 
 /** What the transcript call has recovered: the chat may send it too, also after another reconnect. */
-export class RecoveredMessages {
+class RecoveredMessages {
   #known: KnownMessage[] = []
 
   add(messages: readonly Message[]): void {

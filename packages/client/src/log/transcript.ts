@@ -245,7 +245,7 @@ export interface PlacedEntry<Entry> {
 }
 
 /** Entries in order, with the lengths of their frames. */
-export class EntryList<Entry> {
+class EntryList<Entry> {
   /** Entries from `#first` on; earlier elements are empty and removed from time to time. */
   #entries: (Entry | undefined)[] = []
   /** Lengths of the frames of `#entries`. */

@@ -142,7 +142,7 @@ export function showsAgain(
  * @param after the last message that is older than every unproven one: elements behind it count; `start` for all;
  *   undefined when none is known, so that only ids count
  */
-export function findShown(
+function findShown(
   history: readonly Message[],
   unproven: readonly OutboxEntry[],
   after: Message | 'start' | undefined,

@@ -503,7 +503,7 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
  *
  * @throws {MessageError} reason `masking_unavailable`
  */
-export function maskMessage(message: Message, masking: Pick<Masking, 'maskOutgoing'>): Message {
+function maskMessage(message: Message, masking: Pick<Masking, 'maskOutgoing'>): Message {
   const { content } = message
   if (!isUserMessage(message) || !content) return message
   const masked = masking.maskOutgoing(content, message.messageId as string)
