@@ -84,7 +84,7 @@ export function createQueueStore(
     snapshot: () => store.snapshot(),
     warn,
   })
-  const store = new OutboxStore(scope, queue, outbox, transcript)
+  const store: OutboxStore = new OutboxStore(scope, queue, outbox, transcript)
   return store
 }
 
