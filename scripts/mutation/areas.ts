@@ -63,7 +63,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: whole('outbox', 'outbox'),
-  delivery: whole('outbox', 'lane', 'ledger', 'delivery', 'resend-policy', 'evidence', 'match-history'),
+  delivery: whole('outbox', 'lane', 'ledger', 'delivery', 'resend-policy', 'evidence'),
   'stored-queue': withTests(
     whole(
       'outbox',
@@ -71,12 +71,11 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     ),
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
-  'turn-taking': whole('outbox', 'turn-taking', 'agent-pace', 'questions'),
-  transcript: beside(`${client}/log/transcript`, `${client}/log/entry-list`),
-  recovery: withTests(
-    whole('conversation', 'gap-fill', 'transcript-request', 'recovered-messages', 'history-merge', 'recovery'),
-    [`${client}/ai-agent.transcript.test.ts`],
-  ),
+  'turn-taking': whole('outbox', 'turn-taking', 'questions'),
+  transcript: beside(`${client}/log/transcript`),
+  recovery: withTests(whole('conversation', 'gap-fill', 'history-merge', 'recovery'), [
+    `${client}/ai-agent.transcript.test.ts`,
+  ]),
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),
@@ -95,9 +94,8 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     files: ['char-set', 'match', 'parse', 'prefilter', 'program'].map(name => `${client}/masking/pattern/${name}.ts`),
     tests: [`${client}/masking/pattern/*.test.ts`],
   },
-  'masking-support': beside(`${client}/masking/masking-support`),
   // What users must be able to trust: tokens, sign-in, sign-out, sessions, and the life of an agent.
-  authentication: whole('auth', 'authentication-service', 'token-cache', 'pre-auth-strategy', 'anonymous-strategy'),
+  authentication: whole('auth', 'authentication-service', 'current-token', 'pre-auth-strategy', 'anonymous-strategy'),
   'sign-in': withTests(whole('auth/sign-in', 'pkce-strategy', 'pkce-login', 'popup-navigator', 'login-page'), [
     `${client}/agent/page-sign-out.test.ts`,
   ]),
@@ -105,7 +103,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   resume: withTests(whole('resume', 'session-resume', 'stored-session', 'session-store', 'holder-lock'), [
     `${client}/ai-agent.resume{,-fate}.test.ts`,
   ]),
-  chat: whole('chat', 'chat', 'connection', 'attempt', 'departure', 'context-frame'),
+  chat: whole('chat', 'chat', 'connection', 'departure', 'context-frame'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
   loading: withTests(whole('agent', 'load-agent', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

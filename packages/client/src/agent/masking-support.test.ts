@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isMaskingSupported } from '../agent/user-loader.ts'
+import { isMaskingSupported } from './user-loader.ts'
 
 const WANTED = { enableDataMasking: true }
 
