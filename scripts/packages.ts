@@ -16,9 +16,9 @@ import {
 import { readCommandLine } from './command-line.ts'
 import { followTheGuide } from './new-user.ts'
 import { audit, checkFiles, checkTarballs, type PackedPackage } from './package-checks.ts'
-import { tryRuntimes } from './package-runtimes.ts'
-import { BUNDLERS } from './page-bundles.ts'
-import { packStaged, publishedPackages, stagePackage } from './stage.ts'
+import { serverEntries, tryRuntimes } from './package-runtimes.ts'
+import { BUNDLERS, effectsOf } from './page-bundles.ts'
+import { packStaged, publishedPackages, readManifest, stagePackage } from './stage.ts'
 import { ownTool, ROOT, runOrThrow } from './tools.ts'
 
 /** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
@@ -52,8 +52,10 @@ try {
   checkFiles(packages, project)
   await audit(project)
   await checkTypes(project)
-  const bundles = await bundleForBrowsers(project)
-  await talk(packages, project, bundles)
+  const entries = serverEntries(packages).filter(entry => /^@aiagent\/client(?:\/|$)/.test(entry))
+  await refuseEffects(project, entries)
+  const bundles = await bundleForBrowsers(project, entries)
+  await talk(packages, project, entries, bundles)
   await tryBindings(project)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
@@ -130,23 +132,39 @@ async function checkTypes(project: string): Promise<void> {
   console.log('TypeScript takes it without the DOM library, without types of Node and without skipLibCheck.')
 }
 
+/** Looks for code that runs when a module is loaded: `sideEffects: false` promises that there is none. */
+async function refuseEffects(project: string, entries: readonly string[]): Promise<void> {
+  const folder = join(project, 'node_modules', '@aiagent', 'client')
+  const { exports = {} } = readManifest(join(folder, 'package.json')) as {
+    exports?: Readonly<Record<string, { import: { default: string } }>>
+  }
+  for (const entry of entries) {
+    const file = exports[entry.replace('@aiagent/client', '.')]?.import.default ?? ''
+    const effects = await effectsOf(join(folder, file))
+    if (effects !== '') throw new Error(`${entry} runs this when it is loaded:\n${effects}`)
+  }
+  console.log(`Loading a module of the client runs nothing, in ${entries.length} entries.`)
+}
+
 /** Scripts by the path a page loads them from, and which of them it starts with. */
 interface Bundles {
   files: Readonly<Record<string, string>>
-  entries: readonly string[]
+  pages: readonly string[]
 }
 
 /** Bundles a page with vite, esbuild, webpack and Rollup, and looks for what must not reach a page. */
-async function bundleForBrowsers(project: string): Promise<Bundles> {
+async function bundleForBrowsers(project: string, entries: readonly string[]): Promise<Bundles> {
   const files: Record<string, string> = {}
-  const entries: string[] = []
-  copyFileSync(join(project, 'page.ts'), join(project, 'page.mjs'))
+  const pages: string[] = []
+  const imports = entries.map((entry, index) => `import * as entry${index} from '${entry}'\n`)
+  const names = entries.map((entry, index) => `'${entry}': entry${index}`)
+  writeFileSync(join(project, 'page.mjs'), `${imports.join('')}globalThis.entries = { ${names.join(', ')} }`)
   for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
     const base = `/${bundler}/`
     const bundled = await bundle({ folder: project, base, minify: false })
     refuseNode(bundler, bundled.modules)
     for (const [name, code] of Object.entries(bundled.files)) files[base + name] = code
-    entries.push(base + bundled.atOnce[0])
+    pages.push(base + bundled.atOnce[0])
   }
 
   for (const [path, code] of Object.entries(files)) {
@@ -154,7 +172,7 @@ async function bundleForBrowsers(project: string): Promise<Bundles> {
     if (found) throw new Error(`The bundle ${path} says ${found[0]}.`)
   }
   console.log('The bundles of vite, esbuild, webpack and Rollup for a page hold no ws and no module of Node.')
-  return { files, entries }
+  return { files, pages }
 }
 
 function refuseNode(bundler: string, modules: readonly string[]): void {
@@ -163,12 +181,19 @@ function refuseNode(bundler: string, modules: readonly string[]): void {
 }
 
 /** Holds the same conversation from every kind of host. */
-async function talk(packages: readonly PackedPackage[], project: string, bundles: Bundles): Promise<void> {
+async function talk(
+  packages: readonly PackedPackage[],
+  project: string,
+  entries: readonly string[],
+  bundles: Bundles,
+): Promise<void> {
   const service = await serveEmulator()
   try {
     for (const program of ['esm.mjs', 'common.cjs'])
-      await runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
-    console.log('A conversation runs from ESM and from CommonJS, and the process ends by itself.')
+      await runOrThrow(process.execPath, [program, service.url, entries.join(',')], { cwd: project, timeoutMs: 30_000 })
+    console.log(
+      'From ESM and from CommonJS every class is constructed, a conversation runs, and the process ends by itself.',
+    )
     await tryRuntimes(packages, project, service.url)
     await showPlayground(project)
     if ((await prepareChromium()) === undefined) {
@@ -218,30 +243,43 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
   )
   const chromium = await launchChromium()
   const pages = Object.fromEntries(
-    bundles.entries.map(path => [`${path}.html`, `<!doctype html><script type="module" src="${path}"></script>`]),
+    bundles.pages.map(path => [`${path}.html`, `<!doctype html><script type="module" src="${path}"></script>`]),
   )
   const server = await servePages({
     ...bundles.files,
     ...pages,
     '/script-tag':
-      '<!doctype html><script src="/sdk.js"></script><script>globalThis.BundledAiAgent = AiAgentSdk.AiAgent</script>',
+      '<!doctype html><script src="/sdk.js"></script><script>globalThis.entries = { "@aiagent/client": AiAgentSdk }</script>',
     '/sdk.js': script,
     '/conversation.js': readFileSync(join(project, 'conversation.mjs'), 'utf8'),
+    '/whole-build.js': readFileSync(join(project, 'whole-build.mjs'), 'utf8'),
   })
   try {
-    for (const path of ['/script-tag', ...Object.keys(pages)]) await talkInPage(chromium, server.url + path, endpoint)
-    console.log('A conversation runs in Chromium from a script tag and from all bundles.')
+    const exported = readFileSync(join(project, 'exports.json'), 'utf8')
+    for (const path of ['/script-tag', ...Object.keys(pages)])
+      await talkInPage(chromium, server.url + path, endpoint, exported)
+    console.log(
+      'In Chromium every class is constructed, and a conversation runs, from a script tag and from all bundles.',
+    )
   } finally {
     await Promise.all([chromium.close(), server.close()])
   }
 }
 
-async function talkInPage(chromium: LaunchedChromium, address: string, endpoint: string): Promise<void> {
+async function talkInPage(
+  chromium: LaunchedChromium,
+  address: string,
+  endpoint: string,
+  exported: string,
+): Promise<void> {
   const page = await chromium.newPage()
   const failures: string[] = []
   page.on('pageerror', error => failures.push(error.message))
   await page.goto(address)
-  const talk = `import('/conversation.js').then(({ conversation }) => conversation(BundledAiAgent, ${JSON.stringify(endpoint)}))`
+  const talk = `Promise.all([import('/conversation.js'), import('/whole-build.js')]).then(([{ conversation }, { checkBuild }]) => {
+    checkBuild(entries, ${exported})
+    return conversation(entries['@aiagent/client'], ${JSON.stringify(endpoint)})
+  })`
   await page.evaluate(talk).catch((error: unknown) => {
     throw new Error(`${address} did not talk: ${error} ${failures.join(' ')}`)
   })

@@ -98,11 +98,7 @@ export const BUNDLERS = {
   },
 
   async rollup({ folder }): Promise<PageBundle> {
-    const { rollup } = toolOfPackages('rollup') as {
-      rollup(
-        options: object,
-      ): Promise<{ generate(options: object): Promise<{ output: Parameters<typeof bundleOfChunks>[0] }> }>
-    }
+    const { rollup } = toolOfPackages('rollup') as Rollup
     const { nodeResolve } = toolOfPackages('@rollup/plugin-node-resolve') as { nodeResolve(options: object): object }
     const onwarn = ({ message }: { message: string }) => {
       throw new Error(`Rollup warns: ${message}`)
@@ -111,6 +107,29 @@ export const BUNDLERS = {
     return bundleOfChunks((await bundle.generate({ format: 'es' })).output)
   },
 } satisfies Record<string, (options: BundleOptions) => Promise<PageBundle>>
+
+/**
+ * The code that runs when a module is loaded of which no name is imported. What its package says about side effects does not
+ * count.
+ */
+export async function effectsOf(file: string): Promise<string> {
+  const { rollup } = toolOfPackages('rollup') as Rollup
+  const bundle = await rollup({
+    input: file,
+    external: (id: string) => !/^[./]/.test(id),
+    treeshake: { moduleSideEffects: 'no-external' },
+    preserveEntrySignatures: false,
+    logLevel: 'silent',
+  })
+  const { files, atOnce } = bundleOfChunks((await bundle.generate({ format: 'es' })).output)
+  return atOnce.map(name => files[name]?.trim()).join('')
+}
+
+interface Rollup {
+  rollup(
+    options: object,
+  ): Promise<{ generate(options: object): Promise<{ output: Parameters<typeof bundleOfChunks>[0] }> }>
+}
 
 interface WebpackModule {
   readonly nameForCondition?: string | null

@@ -1,7 +1,12 @@
-const { AiAgent } = require('@aiagent/client')
+/** Checks that the CommonJS build exports what the ES modules do, and uses it. The second argument names the entries of the client. */
 const { parseServerMessage } = require('@aiagent/protocol')
 
+const [, , endpoint, names] = process.argv
 if (typeof parseServerMessage !== 'function') throw new Error('The protocol has no codec.')
-void import('./conversation.mjs').then(async ({ conversation }) => {
-  console.log(await conversation(AiAgent, process.argv[2]))
-})
+const entries = Object.fromEntries(names.split(',').map(name => [name, require(name)]))
+void Promise.all([import('./conversation.mjs'), import('./whole-build.mjs')]).then(
+  async ([{ conversation }, { checkBuild }]) => {
+    checkBuild(entries, require('./exports.json'))
+    console.log(await conversation(entries['@aiagent/client'], endpoint))
+  },
+)

@@ -1,21 +1,22 @@
 /**
  * Holds a short conversation with the emulator's help agent and leaves.
  *
- * @param {typeof import('@aiagent/client').AiAgent} AiAgent as the module kind under test brings it
+ * @param {typeof import('@aiagent/client')} client as the module kind under test brings it
  * @param {string} endpoint
  * @returns {Promise<string>} what the agent said
  */
-export async function conversation(AiAgent, endpoint) {
+export async function conversation({ AiAgent, Message }, endpoint) {
   const agent = new AiAgent({ id: 'help', endpoint, enableLogging: false })
   const answer = new Promise((resolve, reject) => {
-    agent.on('agentMessage', ({ payload }) => resolve(payload.message.content))
+    agent.on('agentMessage', ({ payload }) => resolve(payload.message))
     agent.on('error', ({ payload }) => reject(payload.error))
   })
   await agent.initialize()
   await agent.connect()
   await agent.send('How do I reset my router?')
-  const said = await answer
+  const message = await answer
   await agent.disconnect()
-  if (!/reset/i.test(said)) throw new Error(`The agent said something else: ${said}`)
-  return said
+  if (!(message instanceof Message)) throw new Error('The agent uses another class Message than the exported one.')
+  if (!/reset/i.test(message.content)) throw new Error(`The agent said something else: ${message.content}`)
+  return message.content
 }

@@ -6,5 +6,4 @@ for (const entry of entries.split(',')) {
   const names = Object.keys(await import(entry))
   if (names.length === 0) throw new Error(`${entry} exports nothing.`)
 }
-const { AiAgent } = await import('@aiagent/client')
-console.log(await conversation(AiAgent, endpoint))
+console.log(await conversation(await import('@aiagent/client'), endpoint))

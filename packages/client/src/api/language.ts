@@ -9,7 +9,7 @@ const SPECIAL: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Values that the service accepts in `Accept-Language`. */
-const ACCEPTED = new Set(
+const ACCEPTED = /* @__PURE__ */ new Set(
   'da-dk de-de en-us es-es fr-ca fr-fr it-it ja-jp ko-kr nl-nl pt-br pt-pt ru-ru sv-se zh-cn'.split(' '),
 )
 

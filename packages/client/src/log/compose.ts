@@ -89,7 +89,7 @@ export function recordOwnFrame(scope: AgentScope<never>, transcript: Transcript,
 /** Ids made from one random UUID. */
 const IDS_PER_UUID = 0x10000
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const HEX = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
  * Creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random UUID

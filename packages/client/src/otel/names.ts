@@ -50,7 +50,10 @@ export const NAME = {
 } as const
 
 /** Durations in seconds, with the bounds of their buckets that the conventions prescribe: 0.01, 0.02, 0.04 … 81.92. */
-const SECONDS = { unit: 's', advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, n) => 2 ** n / 100) } }
+const SECONDS = {
+  unit: 's',
+  advice: { explicitBucketBoundaries: /* @__PURE__ */ Array.from({ length: 14 }, (_, n) => 2 ** n / 100) },
+}
 
 /** Names of metrics, with what describes them. */
 export const METRIC = {

@@ -83,27 +83,32 @@ export function traceCalls({ tracer, fetch, traceparent = false }: TracedCallsOp
 const FORM = 'application/x-www-form-urlencoded'
 
 /** Templates of all paths of the service, with patterns that match them. */
-const TEMPLATES = [
-  DEPLOYMENT_INFO_PATH,
-  paths.agentDetails(':agentId'),
-  paths.session(':agentId'),
-  paths.portals(),
-  paths.myPortals(),
-  paths.portalDetails(':portalId'),
-  paths.agentsByPortal(':departmentId', ':portalId'),
-  paths.userProfiles(':portalId'),
-  paths.selectUserProfile(':portalId', ':profileId'),
-  paths.userDetails(),
-  paths.customerDetails(),
-  paths.maskingPatterns(':departmentId', ':channel'),
-  paths.connectedApps(':tenantId', ':agentId'),
-  paths.previousTranscript(':agentId', ':sessionId'),
-  paths.metadataOfDeployment(),
-  paths.metadataOfTenant(':tenantId'),
-].map(path => ({
-  template: path.replace(/:(\w+)/g, '{$1}'),
-  pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`),
-}))
+const TEMPLATES = /* @__PURE__ */ listTemplates()
+
+function listTemplates() {
+  const templates = [
+    DEPLOYMENT_INFO_PATH,
+    paths.agentDetails(':agentId'),
+    paths.session(':agentId'),
+    paths.portals(),
+    paths.myPortals(),
+    paths.portalDetails(':portalId'),
+    paths.agentsByPortal(':departmentId', ':portalId'),
+    paths.userProfiles(':portalId'),
+    paths.selectUserProfile(':portalId', ':profileId'),
+    paths.userDetails(),
+    paths.customerDetails(),
+    paths.maskingPatterns(':departmentId', ':channel'),
+    paths.connectedApps(':tenantId', ':agentId'),
+    paths.previousTranscript(':agentId', ':sessionId'),
+    paths.metadataOfDeployment(),
+    paths.metadataOfTenant(':tenantId'),
+  ]
+  return templates.map(path => ({
+    template: path.replace(/:(\w+)/g, '{$1}'),
+    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`),
+  }))
+}
 
 /** The template of a path; undefined for a path that is not one of the service's, such as a token endpoint. */
 function templateOf(path: string): string | undefined {

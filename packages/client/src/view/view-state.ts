@@ -68,7 +68,7 @@ export function snapshotOf(
 }
 
 /** The snapshot before anything happened, on a server too. */
-export const EMPTY_SNAPSHOT: ConversationSnapshot = snapshotOf(
+export const EMPTY_SNAPSHOT: ConversationSnapshot = /* @__PURE__ */ snapshotOf(
   { getPhase: () => ({ at: 'idle' }), getState: () => 'IDLE', isWorking: false },
   { get: () => NONE, escalation: () => undefined },
   {},

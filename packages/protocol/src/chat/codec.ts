@@ -58,7 +58,7 @@ type Guard = (value: unknown) => boolean
 type Guards = Readonly<Record<string, Guard | undefined>>
 
 /** Guards by field. Without a prototype, whose members could be taken for guards. */
-const guardsOf = (guards: Record<string, Guard>): Guards =>
+const guardsOf = /* @__NO_SIDE_EFFECTS__ */ (guards: Record<string, Guard>): Guards =>
   // Names that a later copy by assignment would turn into a prototype; the schemas drop the same ones.
   Object.assign(Object.create(null), { ['__proto__']: never, prototype: never, constructor: never }, guards)
 
@@ -70,24 +70,27 @@ const isTime: Guard = value => Number.isFinite(value) && Math.abs(value as numbe
 const isFlag: Guard = value => value === null || typeof value === 'boolean'
 const isList: Guard = value => value === null || Array.isArray(value)
 const isListOf =
-  (guard: Guard): Guard =>
-  value => {
-    if (value === null) return true
-    if (!Array.isArray(value)) return false
-    if (!value.every(guard)) value.splice(0, value.length, ...value.filter(guard))
-    return true
-  }
+  /* @__NO_SIDE_EFFECTS__ */
+    (guard: Guard): Guard =>
+    value => {
+      if (value === null) return true
+      if (!Array.isArray(value)) return false
+      if (!value.every(guard)) value.splice(0, value.length, ...value.filter(guard))
+      return true
+    }
 const isObjectOf =
-  (guards: Guards): Guard =>
-  value => {
-    if (!isJsonObject(value)) return false
-    dropInvalid(value, guards)
-    return true
-  }
+  /* @__NO_SIDE_EFFECTS__ */
+    (guards: Guards): Guard =>
+    value => {
+      if (!isJsonObject(value)) return false
+      dropInvalid(value, guards)
+      return true
+    }
 const orNull =
-  (guard: Guard): Guard =>
-  value =>
-    value === null || guard(value)
+  /* @__NO_SIDE_EFFECTS__ */
+    (guard: Guard): Guard =>
+    value =>
+      value === null || guard(value)
 
 const NO_GUARDS = guardsOf({})
 const CLIENT_MESSAGE_GUARDS = guardsOf({ messageId: isName })
