@@ -3,9 +3,17 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
-const AGENT = staticModules(fileURLToPath(new URL('src/index.ts', import.meta.url)))
-const MESSAGES =
-  /[/](?:errors|conversation[/](?:message-helpers|message-handler|handlers|escalation)|chat[/]role|json-object|rest[/]agent-name)[.]ts$/
+/** What `import '@aiagent/client'` loads. */
+const AGENT = modulesOf('index')
+/** What hosts, the view and the entry for React Native use without an agent. */
+const BASE = modulesOf(
+  'errors',
+  'react-native',
+  'conversation/escalation',
+  'conversation/handlers',
+  'conversation/message-helpers',
+)
+const BASE_PROTOCOL = /[/]protocol[/]src[/](?:chat[/]role|json-object|rest[/]agent-name)[.]ts$/
 const common = { target: 'es2022', fixedExtension: false }
 /** Files for pages without a bundler: all dependencies inside. */
 const script = {
@@ -58,11 +66,11 @@ export default [
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
     outputOptions: {
       comments: { jsdoc: false },
-      // One file for all that an agent loads, and one for what hosts and the view use without one: otherwise a bundler makes a file
-      // of each set of modules that is shared with a feature or another entry, and a page loads all of them.
+      // Two files: otherwise a bundler makes a file of each set of modules that is shared with a feature or another entry, and a
+      // page loads all of them.
       codeSplitting: {
         groups: [
-          { name: 'messages', test: MESSAGES, priority: 2 },
+          { name: 'base', test: id => BASE.has(id) || BASE_PROTOCOL.test(id), priority: 2 },
           { name: 'agent', test: id => AGENT.has(id), priority: 1 },
         ],
       },
@@ -110,8 +118,15 @@ function loginBeside() {
   }
 }
 
+/** The modules of the given names, and all that they load with their static imports, as absolute paths. */
+function modulesOf(...names) {
+  const found = new Set()
+  for (const name of names) staticModules(fileURLToPath(new URL(`src/${name}.ts`, import.meta.url)), found)
+  return found
+}
+
 /** The modules of the package that a module loads with its static imports, itself included, as absolute paths. */
-function staticModules(entry, found = new Set()) {
+function staticModules(entry, found) {
   if (found.has(entry)) return found
   found.add(entry)
   const imports = /^(?:import|export)\s(?!type\b)[^'"]*?from\s*'(\.[^']+)'/gms
