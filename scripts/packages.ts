@@ -2,9 +2,20 @@
 // tarballs that talks to the emulator from ESM, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
 
 import { spawn } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { serveEmulator } from '@aiagent/emulator/node'
 import {
   HOW_TO_GET_CHROMIUM,
@@ -241,6 +252,7 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
     join(project, 'node_modules', '@aiagent', 'client', 'dist', 'ai-agent-sdk.iife.js'),
     'utf8',
   )
+  const elements = scriptOfElements(project)
   const chromium = await launchChromium()
   const pages = Object.fromEntries(
     bundles.pages.map(path => [`${path}.html`, `<!doctype html><script type="module" src="${path}"></script>`]),
@@ -251,6 +263,7 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
     '/script-tag':
       '<!doctype html><script src="/sdk.js"></script><script>globalThis.entries = { "@aiagent/client": AiAgentSdk }</script>',
     '/sdk.js': script,
+    ...elements,
     '/conversation.js': readFileSync(join(project, 'conversation.mjs'), 'utf8'),
     '/whole-build.js': readFileSync(join(project, 'whole-build.mjs'), 'utf8'),
   })
@@ -264,6 +277,37 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
   } finally {
     await Promise.all([chromium.close(), server.close()])
   }
+}
+
+/** The files of the elements for pages without a bundler, and a page with the launcher. */
+function scriptOfElements(project: string): Record<string, string> {
+  const folder = join(project, 'node_modules', '@aiagent', 'elements', 'dist', 'script')
+  const names = readdirSync(folder)
+  if (names.length > 12)
+    throw new Error(`The script build of the elements has ${names.length} files: ${names.join(', ')}.`)
+  return {
+    ...Object.fromEntries(names.map(name => [`/elements/${name}`, readFileSync(join(folder, name), 'utf8')])),
+    '/elements/': `<!doctype html><script type="module" src="ai-agent-launcher.js"></script><script type="module">
+      const launcher = document.createElement('ai-agent-launcher')
+      launcher.setAttribute('endpoint', location.hash.slice(1))
+      launcher.setAttribute('agent-id', 'help')
+      document.body.append(launcher)
+    </script>`,
+  }
+}
+
+/** Opens a chat by the launcher, which loads at most 4 kB before the click. */
+async function openElement(chromium: LaunchedChromium, address: string): Promise<void> {
+  const page = await chromium.newPage()
+  let bytes = 0
+  page.on('response', async response => {
+    if (response.url().endsWith('.js')) bytes += gzipSync(await response.body(), { level: 9 }).length
+  })
+  await page.goto(address, { waitUntil: 'networkidle' })
+  if (bytes === 0 || bytes > 4_000) throw new Error(`The launcher loads ${bytes} bytes, compressed, before a click.`)
+  await page.getByRole('button', { name: 'Chat', exact: true }).click()
+  await page.getByRole('textbox').waitFor()
+  await page.close()
 }
 
 async function talkInPage(

@@ -61,6 +61,18 @@ const markedLexer = {
   },
 }
 
+/** The files of the script build. Each holds also what its modules import, unless that is in a file that is named before. */
+const SCRIPT_FILES = [
+  // What the elements share before a chat is opened; the launcher needs no languages.
+  { name: 'element', test: /[\\/](?:language-around|adopt-styles)\.ts$/, priority: 3 },
+  { name: 'languages', test: /[\\/]languages\.ts$/, priority: 3 },
+  // What every chat loads.
+  { name: 'chat', test: /[\\/](?:open-chat|session-resume|explain|export-conversation)\.tsx?$/, priority: 2 },
+  // What only some chats load.
+  { name: 'login', test: /[\\/]sign-in[\\/]/, priority: 1 },
+  { name: 'features', test: /[\\/]client[\\/]src[\\/]/ },
+]
+
 const common = {
   format: 'esm',
   platform: 'browser',
@@ -86,5 +98,6 @@ export default [
     dts: false,
     deps: { alwaysBundle: [/./], onlyBundle: false },
     inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
+    outputOptions: { codeSplitting: { groups: SCRIPT_FILES } },
   },
 ]
