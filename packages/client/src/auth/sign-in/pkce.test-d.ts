@@ -136,6 +136,8 @@ describe('types of a host’s identity library', () => {
 
   it('CodeLogin opens with a login of a deployment', () => {
     assertType<Promise<CodeLogin>>(CodeLogin.open(deploymentLogin(loginFacts)))
+    // @ts-expect-error it is opened, not constructed
+    assertType<CodeLogin>(deploymentLogin(loginFacts))
     assertType<CodeLoginOptions>({ signal: new AbortController().signal, environment: {} })
     // @ts-expect-error a controller is not a signal
     assertType<CodeLoginOptions>({ signal: new AbortController() })
