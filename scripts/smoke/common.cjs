@@ -1,4 +1,5 @@
 /** Checks that the CommonJS build exports what the ES modules do, and uses it. The second argument names the entries of the client. */
+const { readFileSync } = require('node:fs')
 const { parseServerMessage } = require('@aiagent/protocol')
 
 const [, , endpoint, names] = process.argv
@@ -6,7 +7,7 @@ if (typeof parseServerMessage !== 'function') throw new Error('The protocol has 
 const entries = Object.fromEntries(names.split(',').map(name => [name, require(name)]))
 void Promise.all([import('./conversation.mjs'), import('./whole-build.mjs')]).then(
   async ([{ conversation }, { checkBuild }]) => {
-    checkBuild(entries, require('./exports.json'))
+    checkBuild(entries, JSON.parse(readFileSync('exports.json', 'utf8')))
     console.log(await conversation(entries['@aiagent/client'], endpoint))
   },
 )
