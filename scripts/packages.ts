@@ -271,6 +271,8 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
     const exported = readFileSync(join(project, 'exports.json'), 'utf8')
     for (const path of ['/script-tag', ...Object.keys(pages)])
       await talkInPage(chromium, server.url + path, endpoint, exported)
+    await openElement(chromium, `${server.url}/elements/#${endpoint}`)
+    console.log('In Chromium the launcher opens a chat with the few files of its script build.')
     console.log(
       'In Chromium every class is constructed, and a conversation runs, from a script tag and from all bundles.',
     )

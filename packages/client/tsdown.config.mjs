@@ -1,19 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
-/** What `import '@aiagent/client'` loads. */
-const AGENT = modulesOf('index')
-/** What hosts, the view and the entry for React Native use without an agent. */
-const BASE = modulesOf(
-  'errors',
-  'react-native',
-  'conversation/escalation',
-  'conversation/handlers',
-  'conversation/message-helpers',
-)
-const BASE_PROTOCOL = /[/]protocol[/]src[/](?:chat[/]role|json-object|rest[/]agent-name)[.]ts$/
+/** Files of modules that entries and features share, each with all that its modules import. */
+const SHARED_FILES = [
+  // What hosts, the view and the entry for React Native use without an agent.
+  {
+    name: 'base',
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
+    priority: 1,
+  },
+  // What `import '@aiagent/client'` loads.
+  { name: 'agent', test: /[\\/]client[\\/]src[\\/]index\.ts$/ },
+]
+
 const common = { target: 'es2022', fixedExtension: false }
 /** Files for pages without a bundler: all dependencies inside. */
 const script = {
@@ -68,12 +66,7 @@ export default [
       comments: { jsdoc: false },
       // Two files: otherwise a bundler makes a file of each set of modules that is shared with a feature or another entry, and a
       // page loads all of them.
-      codeSplitting: {
-        groups: [
-          { name: 'base', test: id => BASE.has(id) || BASE_PROTOCOL.test(id), priority: 2 },
-          { name: 'agent', test: id => AGENT.has(id), priority: 1 },
-        ],
-      },
+      codeSplitting: { groups: SHARED_FILES },
     },
   },
   {
@@ -116,21 +109,4 @@ function loginBeside() {
     resolveId: source => (source.endsWith('/oidc-identity-client.ts') ? id : undefined),
     load: asked => (asked === id ? LOGIN_MODULE : undefined),
   }
-}
-
-/** The modules of the given names, and all that they load with their static imports, as absolute paths. */
-function modulesOf(...names) {
-  const found = new Set()
-  for (const name of names) staticModules(fileURLToPath(new URL(`src/${name}.ts`, import.meta.url)), found)
-  return found
-}
-
-/** The modules of the package that a module loads with its static imports, itself included, as absolute paths. */
-function staticModules(entry, found) {
-  if (found.has(entry)) return found
-  found.add(entry)
-  const imports = /^(?:import|export)\s(?!type\b)[^'"]*?from\s*'(\.[^']+)'/gms
-  for (const [, path] of readFileSync(entry, 'utf8').matchAll(imports))
-    staticModules(resolve(dirname(entry), path), found)
-  return found
 }

@@ -8,15 +8,19 @@
 export async function conversation({ AiAgent, Message }, endpoint) {
   const agent = new AiAgent({ id: 'help', endpoint, enableLogging: false })
   const answer = new Promise((resolve, reject) => {
-    agent.on('agentMessage', ({ payload }) => resolve(payload.message))
+    agent.on('agentMessage', ({ payload }) => resolve(payload.message.content))
     agent.on('error', ({ payload }) => reject(payload.error))
+  })
+  let received
+  agent.on('message', ({ payload }) => {
+    received = payload.data
   })
   await agent.initialize()
   await agent.connect()
   await agent.send('How do I reset my router?')
-  const message = await answer
+  const said = await answer
   await agent.disconnect()
-  if (!(message instanceof Message)) throw new Error('The agent uses another class Message than the exported one.')
-  if (!/reset/i.test(message.content)) throw new Error(`The agent said something else: ${message.content}`)
-  return message.content
+  if (!(received instanceof Message)) throw new Error('The agent uses another class Message than the exported one.')
+  if (!/reset/i.test(said)) throw new Error(`The agent said something else: ${said}`)
+  return said
 }
