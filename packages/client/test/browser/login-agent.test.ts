@@ -42,8 +42,8 @@ describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the 
     const agent: AiAgentConfig = { id: 'account', endpoint: service.url, ...config }
     return `${service.url}${PAGE_PATH}?${new URLSearchParams({ agent: JSON.stringify(agent) })}`
   }
-  const open = async (address: string) => {
-    const page = await chromium.newPage()
+  const open = async (address: string, given?: Page) => {
+    const page = given ?? (await chromium.newPage())
     // In the place of a page that the deployment serves beside its calls.
     await page.route(`${service.url}${PAGE_PATH}**`, route =>
       route.fulfill(
@@ -67,31 +67,71 @@ describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the 
       .filter(({ path }) => path.endsWith('/oauth2/v2.0/authorize'))
       .map(({ path, query }) => ({ path, query }))
 
-  it('[SEC-60] forgets the user in the store of another tab of the conversation, which opens a popup again', async () => {
-    const signIn = async (page: Page, isAsked: boolean) => {
-      const opening = page.context().waitForEvent('page')
-      await page.click('#open')
-      // The provider knows the user who has signed in in the other tab.
-      if (isAsked) await choose(await opening, 'customer')
-      else await opening
-    }
-    const isStored = () => Object.keys(sessionStorage).some(key => key.startsWith('aiagent_oidc_user.'))
-    const pages: Page[] = []
-    for (let tab = 0; tab < 2; tab++) {
-      const page = await open(addressOf({ tabs: 'share' }))
-      await signIn(page, tab === 0)
+  const isStored = () => Object.keys(sessionStorage).some(key => key.startsWith('aiagent_oidc_user.'))
+  const signInForTab = async (page: Page, isAsked: boolean) => {
+    const opening = page.context().waitForEvent('page')
+    await page.click('#open')
+    // The provider knows the user who has signed in in the other tab.
+    if (isAsked) await choose(await opening, 'customer')
+    else await opening
+  }
+  /** Two tabs that share the conversation of the user who has signed in in both. */
+  const openTwoTabs = async () => {
+    const openTab = async (isAsked: boolean) => {
+      const page = await open(addressOf({ tabs: 'share', resume: true }))
+      await signInForTab(page, isAsked)
       await page.waitForFunction(() => globalThis.agentHeard.includes('CONNECTED'))
       expect(await page.evaluate(isStored)).toBe(true)
-      pages.push(page)
+      return page
     }
-    const [one, two] = pages as [Page, Page]
+    const one = await openTab(true)
+    return { one, two: await openTab(false) }
+  }
+
+  it('[SEC-60] forgets the user in the store of another tab of the conversation, which opens a popup again', async () => {
+    const { one, two } = await openTwoTabs()
     await one.click('#leave')
     await two.waitForFunction(() => !Object.keys(sessionStorage).some(key => key.startsWith('aiagent_oidc_user.')))
     await one.waitForFunction(() => globalThis.agentHeard.some(text => text.startsWith('signed out')))
     const asked = authorizations().length
-    await signIn(two, true)
+    await signInForTab(two, true)
     await two.waitForFunction(() => globalThis.agentHeard.filter(text => text === 'CONNECTED').length === 2)
     expect(authorizations()).toHaveLength(asked + 1)
+  })
+
+  it('[SEC-60] asks for a login in a tab that was discarded while another one signed out, and is loaded again', async () => {
+    const { one, two } = await openTwoTabs()
+    await two.waitForFunction(() => globalThis.agentHeard.some(text => text.startsWith('You said')))
+    // A discarded tab has no page and keeps its sessionStorage, as this copy does once the original is closed.
+    const copying = two.context().waitForEvent('page')
+    await two.evaluate(() => void window.open('about:blank'))
+    const again = await copying
+    const stored = () => again.evaluate(() => Object.entries(sessionStorage))
+    const [, user = ''] = (await stored()).find(([key]) => key.startsWith('aiagent_oidc_user.')) ?? []
+    const { accessToken, refreshToken, idToken } = JSON.parse(user)
+    const ofUser = [accessToken, refreshToken, idToken, ...service.emulator.world.sessions.keys()]
+    const areLeft = async () => {
+      const texts = (await stored()).join()
+      return ofUser.map(text => texts.includes(text))
+    }
+    await two.close()
+    await one.click('#leave')
+    await one.waitForFunction(() => globalThis.agentHeard.some(text => text.startsWith('signed out')))
+    await one.close()
+    await open(two.url(), again)
+    expect(await areLeft()).toEqual([true, true, true, true])
+    const before = service.emulator.control.requests().length
+    const asked = authorizations().length
+    const opening = again.context().waitForEvent('page')
+    await again.click('#open')
+    const popup = await opening
+    await eventually(() => authorizations().length === asked + 1, 'the login')
+    await expect.poll(areLeft).toEqual([false, false, false, false])
+    expect(await again.evaluate(isStored)).toBe(false)
+    expect(JSON.stringify(service.emulator.control.requests().slice(before))).not.toContain(accessToken)
+    await choose(popup, 'customer')
+    await again.waitForFunction(() => globalThis.agentHeard.includes('CONNECTED'))
+    expect(service.emulator.world.sessions.size).toBe(2)
   })
 
   it('[AUTH-03] [CFG-14] opens a popup with the login of the deployment, and chats', async () => {
