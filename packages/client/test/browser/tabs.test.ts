@@ -139,4 +139,59 @@ describeInPages('five tabs that share a conversation', at => {
       }
     },
   )
+
+  it(
+    '[SEC-61] leave the session to the user whose token one of them got while they were in the back/forward cache',
+    needs('back/forward cache'),
+    async () => {
+      const caching = await launchChromium({
+        needs: ['back/forward cache'],
+        ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      })
+      try {
+        const pages: Page[] = []
+        for (let tab = 0; tab < 2; tab++) {
+          const page = await openHost(caching.context, at.stage, config)
+          await page.evaluate(() => host.initialize())
+          await untilConnected(page)
+          pages.push(page)
+        }
+        const [kept, user] = pages as [Page, Page]
+        await kept.evaluate(() => host.send('before'))
+        for (const page of pages) await untilTalk(page, 2)
+        const [session = ''] = service().world.sessions.keys()
+        // The server has no such page, so this is another document.
+        await kept.goto(`${at.stage.pages.url}/elsewhere`)
+        await untilConnected(user)
+        const token = service().control.issueToken({ subject: 'customer' })
+        await user.evaluate(given => host.updateAccessToken(given), token)
+        await user.evaluate(() => host.send('of the user'))
+        await untilTalk(user, 4)
+        await user.close()
+        const uses = () =>
+          service()
+            .control.requests()
+            .filter(({ path, query, body }) => JSON.stringify([path, query, body]).includes(session)).length
+        const before = uses()
+        // A page from the cache does not load, but goBack() would wait for that.
+        await kept.evaluate(() => void setTimeout(() => history.back()))
+        await kept.waitForFunction(() => typeof globalThis.createHost === 'function')
+        // The browser may have dropped the page from its cache, and then loads it again.
+        if (!(await kept.evaluate(() => globalThis.host !== undefined))) {
+          await makeHost(kept, at.stage, config)
+          await kept.evaluate(() => host.initialize())
+        }
+        await untilConnected(kept)
+        await kept.evaluate(() => host.send('of nobody'))
+        await kept.waitForFunction(() => host.answers().includes('You said: of nobody'))
+        expect(uses()).toBe(before)
+        expect(await kept.evaluate(() => host.talk())).not.toContain('sent: of the user')
+        expect(await kept.evaluate(() => host.getAccessToken())).not.toBe(token)
+        expect(received()).toEqual(['before', 'of the user', 'of nobody'])
+        expect(sessions()).toHaveLength(2)
+      } finally {
+        await caching.close()
+      }
+    },
+  )
 })
