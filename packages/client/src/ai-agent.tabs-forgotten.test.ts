@@ -1,6 +1,7 @@
 import type { Emulator } from '@aiagent/emulator'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import type { FakeTab } from '../test/fake-browser.ts'
 import { FakeIdentityClient } from '../test/fake-identity-client.ts'
 import { FakeStorage } from '../test/fake-service.ts'
 import { setUpTabs } from '../test/set-up-tabs.ts'
@@ -38,10 +39,10 @@ function setUp() {
 }
 
 /** A browser in which an earlier page of each tab has signed the user in. */
-function setUpLogin() {
+function setUpLogin(subject = 'customer') {
   const parts = setUp()
   const { browser, clock, connected, tokenOf } = parts
-  const accessToken = tokenOf('customer')
+  const accessToken = tokenOf(subject)
   const userOf = (loginId: string, lifeMs = 3_600_000) =>
     JSON.stringify({
       version: 1,
@@ -49,7 +50,7 @@ function setUpLogin() {
       accessToken,
       refreshToken: `refresh of ${loginId}`,
       expiresAt: clock.now() + lifeMs,
-      subject: 'customer',
+      subject,
     })
   /** @param localStorage as the tab sees it */
   const openSignedIn = async (
@@ -57,7 +58,7 @@ function setUpLogin() {
       lifeMs,
       cacheLocation,
       ...more
-    }: Pick<PKCEAuthConfig, 'cacheLocation'> & { lifeMs?: number; tabs?: undefined } = {},
+    }: Pick<PKCEAuthConfig, 'cacheLocation'> & { id?: string; lifeMs?: number; tabs?: undefined } = {},
     localStorage = browser.localStorage,
   ) => {
     const earlier = new FakeStorage()
@@ -343,6 +344,23 @@ describe('a tab that was frozen during a sign-out, and is loaded again', () => {
       expect(storedTexts()).not.toContain('gold')
     },
   )
+
+  it('[SEC-60] has no cached responses, profiles and selections of the user', async () => {
+    const { browser, connected, openSignedIn } = setUpLogin('desk-agent')
+    const used = { id: 'desk', context: { vendor_portal_id: '1002' } }
+    const one = await openSignedIn(used)
+    const two = await openSignedIn(used)
+    const leftIn = ({ sessionStorage }: FakeTab) =>
+      [...sessionStorage.items.keys()].filter(key => /[:&]user=|^vendor_profiles_|selectedProfile-/.test(key))
+    expect(leftIn(two.tab)).not.toEqual([])
+    two.tab.freeze()
+    expect(await outcomeOf(one.agent.logout())).toBe('popup_blocked')
+    two.tab.crash()
+    const auth: AuthenticationInput = { type: 'pkce', config: LOGIN }
+    const again = browser.open(two.tab.sessionStorage)
+    expect(await outcomeOf(connected({ auth, ...used }, again))).toBe('popup_blocked')
+    expect(leftIn(again)).toEqual([])
+  })
 
   it('[SEC-60] keeps a user who has signed in since, in the store of all tabs', async () => {
     const { browser, connected, openSignedIn, userOf } = setUpLogin()

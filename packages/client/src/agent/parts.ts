@@ -16,6 +16,7 @@ import { WorkingState } from '../conversation/working-state.ts'
 import { Transcript } from '../log/transcript.ts'
 import { Masking } from '../masking/masking.ts'
 import { Outbox, type QueueStore } from '../outbox/outbox.ts'
+import type { Environment } from '../platform/environment.ts'
 import { type OptionalFeature, optionalFeature } from '../platform/feature.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope } from '../scope.ts'
@@ -224,7 +225,11 @@ export class AgentParts {
     context.forgetPrevious()
     void this.resume?.(part => part.forgetUser(undefined))
     // In the store of all tabs that tab has removed the user, and another one may have signed in since.
-    takeStoredLogin(auth, { ...scope.environment, localStorage: undefined }, endpoint)
+    const ownStore = { ...scope.environment, localStorage: undefined }
+    takeStoredLogin(auth, ownStore, endpoint)
+    await this.#forgetStored(ownStore).catch(error =>
+      scope.logger.warn('Stored data of the user who signed out could not be removed.', { error }),
+    )
     const isOwnLogin = auth && 'config' in auth && auth.type === 'pkce' && !auth.identityClient
     return isOwnLogin ? undefined : () => authentication.forgetUser()
   }
@@ -236,11 +241,16 @@ export class AgentParts {
   }
 
   #forgetResponses(): unknown {
-    const { facts, environment, config } = this.scope
+    const { facts, environment } = this.scope
     if (facts.deployment) return facts.api.clearUserCache(this.authentication.getCachedToken() ?? undefined)
     if (!environment.sessionStorage && !environment.localStorage) return
     // Before the first run only the stores know what belongs to the user.
-    const options = { endpoint: config.endpoint, cache: config.cache, withSignIn: false }
-    return features.storedData().then(clearStoredData => clearStoredData(environment, options))
+    return this.#forgetStored(environment)
+  }
+
+  async #forgetStored(environment: Environment): Promise<void> {
+    const { endpoint, cache } = this.scope.config
+    const clearStoredData = await features.storedData()
+    await clearStoredData(environment, { endpoint, cache, withSignIn: false })
   }
 }
