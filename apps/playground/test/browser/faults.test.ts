@@ -1,4 +1,5 @@
 import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Stage, serveStatically, startStage, Visitor } from './stage.ts'
 
@@ -80,31 +81,59 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
     await visitor.sees('closed')
   })
 
-  it.each([390, 688, 780, 781, 1180])('[PLAY-05] can be reached in a page of %d px', async width => {
-    const visitor = new Visitor(await stage.open(host.page))
-    const { page } = visitor
-    await visitor.sees('connected')
-    await page.setViewportSize({ width, height: 720 })
-    if (width <= 780) await page.getByLabel('Parts of the page').getByRole('button', { name: 'Faults' }).click()
-    const panel = page.getByLabel('Faults', { exact: true })
+  /** Each button of the panel can be scrolled to, and nothing covers it. A press does not move it. */
+  const expectReachable = async (panel: Locator) => {
+    await panel.getByRole('button', { name: 'Cut', exact: true }).waitFor()
     const buttons = await panel.getByRole('button', { disabled: false }).all()
     expect(buttons.length).toBeGreaterThan(10)
     const covered: string[] = []
     for (const button of buttons) {
       await button.scrollIntoViewIfNeeded()
       const isOnTop = await button.evaluate(element => {
-        const { left, top, width: w, height } = element.getBoundingClientRect()
-        return element.contains(document.elementFromPoint(left + w / 2, top + height / 2))
+        const { left, top, width, height } = element.getBoundingClientRect()
+        return element.contains(document.elementFromPoint(left + width / 2, top + height / 2))
       })
       if (!isOnTop) covered.push((await button.textContent()) ?? '')
       await button.click({ trial: true })
     }
     expect(covered).toEqual([])
+  }
+
+  it.each([390, 688, 780, 781, 1180])('[PLAY-05] can be reached in a page of %d px', async width => {
+    const visitor = new Visitor(await stage.open(host.page))
+    const { page } = visitor
+    await visitor.sees('connected')
+    await page.setViewportSize({ width, height: 720 })
+    if (width <= 780) await visitor.turnsTo('Faults')
+    const panel = page.getByLabel('Faults', { exact: true })
+    await expectReachable(panel)
     expect(await page.getByLabel('Time for an answer').isVisible()).toBe(true)
     if (width <= 780) expect(await page.locator('.inspector').isVisible()).toBe(false)
     await visitor.breaks('Half-open')
     await expect.poll(() => panel.getByRole('button', { name: 'Mend all' }).isEnabled()).toBe(true)
     await visitor.breaks('Mend all')
+    await page.close()
+  })
+
+  it.each([
+    [390, 340],
+    [1280, 622],
+  ])('[PLAY-05] can be reached in the frame of a document, in a window of %d px', async (width, inner) => {
+    const page = await stage.open(host.document)
+    await page.setViewportSize({ width, height: 844 })
+    const frame = page.frameLocator('iframe')
+    const visitor = new Visitor(page, frame)
+    await visitor.turnsTo('Inspector')
+    await visitor.sees('connected')
+    expect(await frame.locator('.app').evaluate(() => [innerWidth, innerHeight])).toEqual([inner, 734])
+    await visitor.turnsTo('Faults')
+    await expectReachable(frame.getByLabel('Faults', { exact: true }))
+    // With this label the button fills its line.
+    await visitor.breaks('Expire the token')
+    await visitor.breaks('Cut')
+    await visitor.turnsTo('Inspector')
+    await visitor.sawEvent('closed', '1006')
+    await visitor.sees('connected')
     await page.close()
   })
 
