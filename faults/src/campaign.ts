@@ -3,16 +3,17 @@ import type { RunResult, Violation } from './checks/violation.ts'
 import { play } from './play.ts'
 import { createSchedule } from './schedule/create-schedule.ts'
 import type { Schedule } from './schedule/step.ts'
+import { playTabs, type TabSchedule } from './tabs/shared-tabs.ts'
 
 /** How many proxied runs go on at the same time in a process: most of their time is waiting. */
 const PARALLEL_RUNS = 12
 
 /** Plays a schedule on its own, so that an unhandled error belongs to it. */
-export async function playAlone(schedule: Schedule): Promise<RunResult> {
+export async function playAlone(schedule: Schedule | TabSchedule): Promise<RunResult> {
   const watch = new ProcessWatch()
   let result: RunResult
   try {
-    result = await play(schedule)
+    result = await (schedule.transport === 'tabs' ? playTabs(schedule) : play(schedule))
   } catch (error) {
     result = { seed: schedule.seed, violations: [broken(error)], counts: NOTHING }
   }

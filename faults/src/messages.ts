@@ -1,9 +1,13 @@
 import type { RunResult, Violation, ViolationKind } from './checks/violation.ts'
 import type { Schedule } from './schedule/step.ts'
+import type { TabSchedule } from './tabs/shared-tabs.ts'
+
+/** How the runs reach the service; `tabs` are those of several tabs, in process. */
+export type Transport = (Schedule | TabSchedule)['transport']
 
 /** What a worker is asked to play. */
 export interface Job {
-  readonly transport: Schedule['transport']
+  readonly transport: Transport
   readonly seeds: readonly number[]
   /** Indexes of the steps that are left, for a single seed. */
   readonly steps?: readonly number[] | undefined

@@ -1,4 +1,5 @@
 import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts'
+import type { Transport } from './messages.ts'
 
 /** What `npm run faults` is asked to do. */
 export interface Options {
@@ -8,6 +9,8 @@ export interface Options {
   readonly runs: number
   /** Runs through the TCP proxy. */
   readonly proxiedRuns: number
+  /** Runs of several tabs, in process. */
+  readonly tabRuns: number
   /** Indexes of the steps that are left of the schedule of a single run. */
   readonly steps: readonly number[] | undefined
   readonly workers: number
@@ -29,6 +32,7 @@ const COMMAND = {
     seed: { type: 'string', default: '1', help: 'first seed; the others follow it' },
     runs: { type: 'string', help: 'runs in process. Default: 100; 1 with --steps; 400 for each bug with --planted' },
     'proxied-runs': { type: 'string', default: '0', help: 'further runs, through a TCP proxy' },
+    'tab-runs': { type: 'string', default: '0', help: 'further runs, of several tabs in process' },
     proxied: { type: 'boolean', help: 'all runs go through the TCP proxy' },
     steps: { type: 'string', value: 'N,N,…', help: 'keeps only these steps of the schedule' },
     workers: { type: 'string', default: '1', help: 'processes that play the runs' },
@@ -49,6 +53,7 @@ export function readOptions(): Options {
       seed: wholeNumber('seed', values.seed),
       runs: values.proxied ? 0 : runs,
       proxiedRuns: values.proxied ? runs : wholeNumber('proxied-runs', values['proxied-runs']),
+      tabRuns: wholeNumber('tab-runs', values['tab-runs']),
       steps,
       workers: wholeNumber('workers', values.workers, 1),
       planted: values.planted,
@@ -60,6 +65,12 @@ export function readOptions(): Options {
 }
 
 /** The command that repeats a run. */
-export function repeatCommand(seed: number, isProxied: boolean, steps?: readonly number[]): string {
-  return `npm run faults -- --seed ${seed} --runs 1${isProxied ? ' --proxied' : ''}${steps ? ` --steps ${steps.join(',')}` : ''}`
+export function repeatCommand(seed: number, transport: Transport, steps?: readonly number[]): string {
+  return `npm run faults -- --seed ${seed} ${ONE_RUN[transport]}${steps ? ` --steps ${steps.join(',')}` : ''}`
+}
+
+const ONE_RUN: Readonly<Record<Transport, string>> = {
+  'in-process': '--runs 1',
+  proxied: '--runs 1 --proxied',
+  tabs: '--runs 0 --tab-runs 1',
 }

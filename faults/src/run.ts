@@ -2,11 +2,10 @@
 import { bundle } from './bundle.ts'
 import type { RunResult } from './checks/violation.ts'
 import { measureFigures } from './figures.ts'
-import type { Report } from './messages.ts'
+import type { Report, Transport } from './messages.ts'
 import { type Options, readOptions, repeatCommand } from './options.ts'
 import { describeFinding, findPlantedBugs } from './planted/find-bugs.ts'
 import { runJob, split, WorkerError } from './pool.ts'
-import type { Schedule } from './schedule/step.ts'
 import { markdownTable, Tally, writeTable } from './table.ts'
 
 const options = readOptions()
@@ -38,6 +37,7 @@ async function campaign(options: Options): Promise<boolean> {
   const parts = [
     ['in-process', options.runs],
     ['proxied', options.proxiedRuns],
+    ['tabs', options.tabRuns],
   ] as const
   for (const [transport, runs] of parts) {
     if (runs === 0) continue
@@ -60,20 +60,19 @@ async function campaign(options: Options): Promise<boolean> {
 
 async function playAll(
   program: string,
-  transport: Schedule['transport'],
+  transport: Transport,
   runs: number,
   { seed, steps, workers, maxSeconds }: Options,
 ): Promise<Tally> {
   const tally = new Tally()
-  const isProxied = transport === 'proxied'
   const seeds = Array.from({ length: runs }, (_, index) => seed + index)
   const deadline = Date.now() + maxSeconds * 1000
   const onReport = (report: Report) => {
     if (report.kind === 'result') {
       tally.add(report.result)
-      if (report.result.violations.length > 0) printFailure(report.result, isProxied, steps)
+      if (report.result.violations.length > 0) printFailure(report.result, transport, steps)
     } else if (report.kind === 'shortened') {
-      console.log(`Seed ${report.seed}, shortened: ${repeatCommand(report.seed, isProxied, report.steps)}`)
+      console.log(`Seed ${report.seed}, shortened: ${repeatCommand(report.seed, transport, report.steps)}`)
       console.log(report.text)
     } else if (report.kind === 'unassigned') {
       for (const { kind, text } of report.violations) {
@@ -99,14 +98,14 @@ async function playAll(
         if (!(error instanceof WorkerError)) throw error
         tally.violations.set('hung', (tally.violations.get('hung') ?? 0) + 1)
         console.log(`\nFAILED: ${error.message} Its runs in progress:`)
-        for (const run of error.seeds) console.log(`  ${repeatCommand(run, isProxied, steps)}`)
+        for (const run of error.seeds) console.log(`  ${repeatCommand(run, transport, steps)}`)
       }),
     ),
   )
   return tally
 }
 
-function printFailure({ seed, violations }: RunResult, isProxied: boolean, steps?: readonly number[]): void {
-  console.log(`\nFAILED: ${repeatCommand(seed, isProxied, steps)}`)
+function printFailure({ seed, violations }: RunResult, transport: Transport, steps?: readonly number[]): void {
+  console.log(`\nFAILED: ${repeatCommand(seed, transport, steps)}`)
   for (const { kind, text } of violations) console.log(`  ${kind}: ${text}`)
 }

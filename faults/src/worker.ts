@@ -1,9 +1,10 @@
 // Plays runs in a separate process: receives a job, and reports each result. Started by run.ts, as a bundle.
 import { playAlone, playProxied } from './campaign.ts'
-import type { Job, Report } from './messages.ts'
+import type { Job, Report, Transport } from './messages.ts'
 import { createSchedule } from './schedule/create-schedule.ts'
 import { shrink } from './schedule/shrink.ts'
 import type { Schedule } from './schedule/step.ts'
+import { createTabSchedule, type TabSchedule } from './tabs/shared-tabs.ts'
 
 /** Failing runs of a job that are shortened. The others are reported as they are. */
 const MOST_SHORTENED = 3
@@ -28,7 +29,7 @@ async function work(job: Job): Promise<void> {
   let shortened = 0
   for (const seed of job.seeds) {
     if (isOver()) return
-    const schedule = withSteps(createSchedule(seed, job.transport), job.steps)
+    const schedule = withSteps(scheduleOf(seed, job.transport), job.steps)
     onStart(seed)
     const result = await playAlone(schedule)
     report({ kind: 'result', result })
@@ -39,10 +40,10 @@ async function work(job: Job): Promise<void> {
 }
 
 /** Shortens a failing run to steps that still show one of its violations. */
-async function shorten(schedule: Schedule, job: Job): Promise<void> {
+async function shorten(schedule: Schedule | TabSchedule, job: Job): Promise<void> {
   const kinds = new Set((await playAlone(schedule)).violations.map(({ kind }) => kind))
   const all = job.steps ?? schedule.steps.map((_, index) => index)
-  const full = createSchedule(schedule.seed, schedule.transport)
+  const full = scheduleOf(schedule.seed, schedule.transport)
   const steps = await shrink(all, async candidate => {
     const { violations } = await playAlone(withSteps(full, candidate))
     return violations.some(({ kind }) => kinds.has(kind))
@@ -51,10 +52,14 @@ async function shorten(schedule: Schedule, job: Job): Promise<void> {
   report({ kind: 'shortened', seed: schedule.seed, steps, text: describe(short) })
 }
 
-function withSteps(schedule: Schedule, steps: readonly number[] | undefined): Schedule {
+function scheduleOf(seed: number, transport: Transport): Schedule | TabSchedule {
+  return transport === 'tabs' ? createTabSchedule(seed) : createSchedule(seed, transport)
+}
+
+function withSteps<T extends Schedule | TabSchedule>(schedule: T, steps: readonly number[] | undefined): T {
   return steps ? { ...schedule, steps: steps.flatMap(index => schedule.steps[index] ?? []) } : schedule
 }
 
-function describe({ setup, steps }: Schedule): string {
+function describe({ setup, steps }: Schedule | TabSchedule): string {
   return [JSON.stringify(setup), ...steps.map(step => `  ${JSON.stringify(step)}`)].join('\n')
 }

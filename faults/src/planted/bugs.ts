@@ -5,6 +5,8 @@ import type { ViolationKind } from '../checks/violation.ts'
 export interface PlantedBug extends SourceChange {
   /** What is wrong with it, in a few words. */
   readonly title: string
+  /** The runs that must find it, if it needs several tabs. */
+  readonly transport?: 'tabs'
   /** The violations that show it. */
   readonly shownBy: readonly ViolationKind[]
 }
@@ -58,6 +60,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: 'for (const entry of [...this.#sent])\n',
     replace:
       "for (const entry of this.#settled) this.#tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#sent])\n",
+    shownBy: ['untrue report'],
+  },
+  {
+    name: 'undone-outcome-of-tab',
+    title: 'a message that was acknowledged turns unknown after its tab has closed, when the conversation ends',
+    transport: 'tabs',
+    file: 'packages/client/src/tabs/foreign-messages.ts',
+    find: 'foreign.owner !== owner || isSettled(state)',
+    replace: 'foreign.owner !== owner',
     shownBy: ['untrue report'],
   },
   {

@@ -1,5 +1,6 @@
 import { bundle } from '../bundle.ts'
 import type { RunResult } from '../checks/violation.ts'
+import type { Transport } from '../messages.ts'
 import { repeatCommand } from '../options.ts'
 import { runJob } from '../pool.ts'
 import { PLANTED_BUGS, type PlantedBug } from './bugs.ts'
@@ -14,7 +15,7 @@ export interface Finding {
 }
 
 /**
- * Plants each bug in turn and plays runs in process until one shows it.
+ * Plants each bug in turn and plays runs in process, of one tab or of several, until one shows it.
  *
  * @param seed the first seed
  * @param runs number of runs after which a bug counts as not found
@@ -31,14 +32,16 @@ async function findBug(bug: PlantedBug, seed: number, runs: number): Promise<Fin
   const seeds = Array.from({ length: runs }, (_, index) => seed + index)
   let played = 0
   let found: RunResult | undefined
-  const job = { transport: 'in-process', seeds, shrinks: false, deadline: Number.MAX_SAFE_INTEGER } as const
-  await runJob(program, { ...job, untilFailure: bug.shownBy }, report => {
+  const job = { seeds, shrinks: false, deadline: Number.MAX_SAFE_INTEGER, untilFailure: bug.shownBy }
+  await runJob(program, { ...job, transport: transportOf(bug) }, report => {
     if (report.kind !== 'result') return
     played++
     if (isShown(bug, report.result)) found ??= report.result
   })
   return { bug, found, runs: played }
 }
+
+const transportOf = ({ transport }: PlantedBug): Transport => transport ?? 'in-process'
 
 const isShown = ({ shownBy }: PlantedBug, { violations }: RunResult) =>
   violations.some(({ kind }) => shownBy.includes(kind))
@@ -50,6 +53,6 @@ export function describeFinding({ bug, found, runs }: Finding): string {
   return [
     `Found in run ${runs}: ${bug.title}`,
     `  ${violation?.kind}: ${violation?.text.split('\n')[0]}`,
-    `  The same run without the bug: ${repeatCommand(found.seed, false)}`,
+    `  The same run without the bug: ${repeatCommand(found.seed, transportOf(bug))}`,
   ].join('\n')
 }

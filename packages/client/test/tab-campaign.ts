@@ -1,7 +1,11 @@
+import { createEmulator } from '@aiagent/emulator'
 import { parseClientMessage } from '@aiagent/protocol'
-import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { AiAgent } from '../src/ai-agent.ts'
-import type { FakeBrowser, FakeTab } from './fake-browser.ts'
+import type { DeliveryState } from '../src/log/delivery-state.ts'
+import { isSettled } from '../src/outbox/delivery.ts'
+import { FakeBrowser, type FakeTab } from './fake-browser.ts'
+import type { CAPABILITIES } from './set-up-tabs.ts'
 
 /** What the host of a tab does to the conversation. */
 export type HostStep = 'ask' | 'restart' | 'logout' | 'user'
@@ -14,14 +18,47 @@ export interface TabStep {
   readonly waitMs: number
 }
 
+/** What can happen to a tab: the more often it is listed, the more probable. */
+export const TAB_KINDS = [
+  'send',
+  'send',
+  'send',
+  'send',
+  'pass',
+  'crash',
+  'close',
+  'reload',
+  'freeze',
+  'thaw',
+  'open',
+] as const satisfies readonly TabStep['kind'][]
+
+/** What hosts do, as {@link TAB_KINDS}. */
+export const HOST_KINDS = ['ask', 'ask', 'restart', 'logout'] as const satisfies readonly HostStep[]
+
+/** Times between two steps, as {@link TAB_KINDS}. */
+export const WAITS_MS = [0, 0, 1, 20, 300, 4_000] as const
+
+/** The highest number of steps of a history. */
+export const MOST_STEPS = 30
+
+/** The highest number of a tab in a history. Numbers beyond the last open tab begin with the second again. */
+export const LAST_TAB = 5
+
+/** What a history has shown to be wrong. */
+export interface TabViolation {
+  readonly kind: 'lost' | 'duplicated' | 'reordered' | 'untrue report' | 'transcript' | 'stuck' | 'user data'
+  readonly text: string
+}
+
 const FIRST_TABS = 3
 const MOST_TABS = 5
 
 interface OpenTab {
   readonly tab: FakeTab
   readonly agent: AiAgent
-  /** Settled messages by id, as the tab reported them. */
-  readonly outcomes: Map<string, string>
+  /** The last state of each message, as the tab reported it. */
+  readonly outcomes: Map<string, DeliveryState>
   /** Whether it knows the session. */
   hasJoined: boolean
   /** The user whose token its host has given it last. */
@@ -40,6 +77,10 @@ export class TabCampaign {
   readonly #sending: Promise<unknown>[] = []
   /** Texts that were passed to `ask()`. */
   readonly #asked: string[] = []
+  /** Changes of a delivery after its outcome, except a late acknowledgement. */
+  readonly #undone: string[] = []
+  /** Number of messages of the agent that were found after an outage. */
+  #recovered = 0
   /** What each tab has said at the end. */
   readonly #last = new Set<string>()
   /** Restarts and logouts, of which each may create a session. */
@@ -54,13 +95,31 @@ export class TabCampaign {
   #users = 0
   readonly #userOf = new Map<string, string>()
 
-  /** @param isSignedIn whether the agent needs a user, whose token the hosts have */
-  constructor(browser: FakeBrowser, isSignedIn = false) {
+  private constructor(browser: FakeBrowser, isSignedIn: boolean) {
     this.#browser = browser
     this.#isSignedIn = isSignedIn
   }
 
-  async play(steps: readonly TabStep[]): Promise<void> {
+  /**
+   * Plays a history.
+   *
+   * @param capabilities what the service announces
+   * @param isSignedIn whether the agent needs a user, whose token the hosts have
+   */
+  static async play(
+    steps: readonly TabStep[],
+    capabilities: readonly (typeof CAPABILITIES)[number][],
+    isSignedIn = false,
+  ): Promise<TabCampaign> {
+    const clock = new ManualClock()
+    const settings = { heartbeatBeforeReply: false, capabilities: [...capabilities] }
+    const emulator = createEmulator({ clock, settings, reply: ({ text }) => ({ content: `You said: ${text}` }) })
+    const campaign = new TabCampaign(new FakeBrowser(clock, emulator), isSignedIn)
+    await campaign.#play(steps)
+    return campaign
+  }
+
+  async #play(steps: readonly TabStep[]): Promise<void> {
     for (let tab = 0; tab < FIRST_TABS; tab++) this.#openTab()
     // The first run of a process loads the chunks.
     await eventually(() => this.#open.every(({ agent }) => agent.isConnected()), 'the first connections')
@@ -91,31 +150,31 @@ export class TabCampaign {
     }
   }
 
-  violations(isExact: boolean): string[] {
+  violations(isExact: boolean): TabViolation[] {
     const { emulator, written } = this.#browser
-    const found: string[] = []
+    const found: TabViolation[] = []
+    const add = (kind: TabViolation['kind'], text: string) => found.push({ kind, text })
+    for (const change of this.#undone) add('untrue report', `changed after the outcome: ${change}`)
     const sessions = [...emulator.world.sessions.values()]
     // Each tab may begin again after a logout before it is notified of the session of another one.
-    if (sessions.length > 1 + this.#renewals * MOST_TABS) found.push(`${sessions.length} sessions were created`)
-    const accepted = sessions.flatMap(({ accepted }) =>
-      accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
-    )
+    if (sessions.length > 1 + this.#renewals * MOST_TABS) add('duplicated', `${sessions.length} sessions were created`)
+    const accepted = this.#accepted
     for (const { id, text, by, isLate } of this.#sent) {
       const times = accepted.filter(each => each === text).length
-      if (times > 1) found.push(`${text} was accepted ${times} times`)
+      if (times > 1) add('duplicated', `${text} was accepted ${times} times`)
       if (times > 0) continue
       // A tab that ends when the others have left its user is the last one that knows.
       if ((isLate || this.#userOf.get(text) !== this.#user) && !this.#open.includes(by)) continue
       const tabs = this.#renewals > 0 ? this.#all : this.#open
       const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
       // What a tab has posted to a page that was stopped may end with that tab.
-      if (isExact && this.#renewals === 0 && !this.#hasDeaf) found.push(`${text} was lost, told ${told.join(', ')}`)
+      if (isExact && this.#renewals === 0 && !this.#hasDeaf) add('lost', `${text} was lost, told ${told.join(', ')}`)
       else if (!told.some(outcome => outcome === 'unknown' || outcome === 'failed'))
-        found.push(`${text} was lost silently, told ${told.join(', ')}`)
+        add('lost', `${text} was lost silently, told ${told.join(', ')}`)
     }
     for (const text of this.#asked) {
       const times = accepted.filter(each => each === text).length
-      if (times > 1) found.push(`${text} was accepted ${times} times`)
+      if (times > 1) add('duplicated', `${text} was accepted ${times} times`)
     }
     // Which socket wrote what the service accepted, in the order of acceptance.
     const socketsOf = new Map<string, Set<number>>()
@@ -128,44 +187,68 @@ export class TabCampaign {
     for (const content of sessions.length > 1 ? [] : accepted) {
       const [socket = last, another] = socketsOf.get(content) ?? []
       if (another !== undefined) continue
-      if (socket < last) found.push(`${content} was accepted from socket ${socket} after socket ${last}`)
+      if (socket < last) add('reordered', `${content} was accepted from socket ${socket} after socket ${last}`)
       last = socket
     }
     for (const [index, open] of this.#open.entries()) {
       const sent = open.agent.getTranscript().filter(({ direction }) => direction === 'sent')
       const shown = sent.map(({ message }) => message.content ?? '')
       const twice = shown.filter((text, at) => text !== '' && shown.indexOf(text) !== at)
-      if (twice.length > 0) found.push(`tab ${index} shows ${twice.join(', ')} twice`)
+      if (twice.length > 0) add('transcript', `tab ${index} shows ${twice.join(', ')} twice`)
       const answers = open.agent
         .getTranscript()
         .flatMap(({ direction, message }) =>
           direction === 'received' && message.content?.startsWith('You said: ') ? [message.content] : [],
         )
       const again = answers.filter((text, at) => answers.indexOf(text) !== at)
-      if (again.length > 0) found.push(`tab ${index} shows ${again.join(', ')} twice`)
+      if (again.length > 0) add('transcript', `tab ${index} shows ${again.join(', ')} twice`)
       const unseen = this.#renewals > 0 ? [] : accepted.filter(text => !answers.includes(`You said: ${text}`))
-      if (unseen.length > 0) found.push(`tab ${index} does not show the answers to ${unseen.join(', ')}`)
+      if (unseen.length > 0) add('transcript', `tab ${index} does not show the answers to ${unseen.join(', ')}`)
       // A tab that is opened while pages do not hear it is not told what they have said.
       const isTold = !this.#hasDeaf || this.#all.indexOf(open) < FIRST_TABS
       const hidden = accepted.filter(text => this.#sent.some(each => each.text === text) && !shown.includes(text))
       if (isTold && this.#renewals === 0 && hidden.length > 0)
-        found.push(`tab ${index} does not show ${hidden.join(', ')}`)
+        add('transcript', `tab ${index} does not show ${hidden.join(', ')}`)
     }
     found.push(...this.mixedUsers())
     const connected = this.#open.filter(({ agent }) => agent.isConnected()).length
     if (connected !== this.#open.length)
-      found.push(`${connected} of ${this.#open.length} tabs are connected at the end`)
+      add('stuck', `${connected} of ${this.#open.length} tabs are connected at the end`)
     const lastSessions = sessions.filter(({ accepted }) =>
       accepted.entries().some(({ message }) => this.#last.has(String(message.content))),
     )
-    if (lastSessions.length > 1) found.push(`the tabs are in ${lastSessions.length} sessions at the end`)
+    if (lastSessions.length > 1) add('stuck', `the tabs are in ${lastSessions.length} sessions at the end`)
     return found
   }
 
+  /** Texts that the service accepted, session by session. */
+  get #accepted(): string[] {
+    return [...this.#browser.emulator.world.sessions.values()].flatMap(({ accepted }) =>
+      accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
+    )
+  }
+
+  /** What became of the messages that `send()` accepted, as any of the tabs reported it. */
+  get counts() {
+    const accepted = new Set(this.#accepted)
+    const states = this.#sent.map(({ id }) => this.#all.flatMap(({ outcomes }) => outcomes.get(id) ?? []))
+    const isAcknowledged = (reported: DeliveryState[]) => reported.includes('acknowledged')
+    const others = states.filter(reported => !isAcknowledged(reported))
+    return {
+      messages: this.#sent.length,
+      arrived: this.#sent.filter(({ text }) => accepted.has(text)).length,
+      acknowledged: states.filter(isAcknowledged).length,
+      failed: others.filter(reported => reported.includes('failed')).length,
+      unknown: others.filter(reported => reported.includes('unknown')).length,
+      recovered: this.#recovered,
+    }
+  }
+
   /** What one user has of another one. */
-  mixedUsers(): string[] {
+  mixedUsers(): TabViolation[] {
     if (!this.#isSignedIn) return []
-    const found: string[] = []
+    const found: TabViolation[] = []
+    const add = (kind: TabViolation['kind'], text: string) => found.push({ kind, text })
     for (const { subject, received } of this.#browser.emulator.world.sessions.values())
       for (const { message } of received.entries()) {
         const { content = '', messageData = {} } = message ?? {}
@@ -173,13 +256,13 @@ export class TabCampaign {
         const users = [this.#userOf.get(content), context?.user, subjectOf(messageData['token'])]
         for (const user of users)
           if (user !== undefined && user !== subject)
-            found.push(`${subject} has ${content || message?.role} of ${user}`)
+            add('user data', `${subject} has ${content || message?.role} of ${user}`)
       }
     for (const { agent, user } of this.#open) {
-      if (user !== this.#user) found.push(`a tab of ${user} is left, when ${this.#user} is signed in`)
+      if (user !== this.#user) add('user data', `a tab of ${user} is left, when ${this.#user} is signed in`)
       const said = agent.getTranscript().map(({ message }) => message.content?.replace('You said: ', '') ?? '')
       for (const text of said)
-        if ((this.#userOf.get(text) ?? user) !== user) found.push(`a tab of ${user} shows ${text}`)
+        if ((this.#userOf.get(text) ?? user) !== user) add('user data', `a tab of ${user} shows ${text}`)
     }
     return found
   }
@@ -233,9 +316,17 @@ export class TabCampaign {
       },
       tab.environment,
     )
-    const outcomes = new Map<string, string>()
+    const outcomes = new Map<string, DeliveryState>()
     const opened: OpenTab = { tab, agent, outcomes, hasJoined: false, user: this.#user, logouts: this.#logouts }
-    agent.on('deliveryUpdate', ({ payload }) => void outcomes.set(payload.id, payload.state))
+    agent.on('deliveryUpdate', ({ payload: { id, state } }) => {
+      const before = outcomes.get(id)
+      outcomes.set(id, state)
+      const isLate = state === 'acknowledged' && (before === 'unknown' || before === 'failed')
+      if (before && isSettled(before) && !isLate) this.#undone.push(`${id} in ${tab.id}: ${before} → ${state}`)
+    })
+    agent.on('messagesRecovered', ({ payload: { messages } }) => {
+      this.#recovered += messages.length
+    })
     agent.on('userChanged', () => {
       opened.logouts = this.#logouts
       this.#start(opened)
