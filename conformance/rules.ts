@@ -590,7 +590,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-121':
     'a failure of a token function or a strategy of the host keeps its own words in the message and in `cause`; what a strategy passes to `postAuthentication` is not used',
   'REL-117':
-    'the fault campaign of `npm run verify` finds ten bugs that are planted in the client, one at a time, within 400 runs each',
+    'the fault campaign of `npm run verify` finds eleven bugs that are planted in the client, one at a time, within 400 runs each',
   'REL-110':
     'a logout settles although the window of the provider, a strategy or the store of the host never answers; then the agent can be initialized again',
   'REL-111':

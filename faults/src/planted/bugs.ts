@@ -72,6 +72,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     shownBy: ['untrue report'],
   },
   {
+    name: 'stored-token-of-tab',
+    title: 'the tokens of a tab stay in its store when another tab signs out',
+    transport: 'tabs',
+    file: 'packages/client/src/tabs/tab-group.ts',
+    find: '      void authentication.forgetUser()\n',
+    replace: '',
+    shownBy: ['user data'],
+  },
+  {
     name: 'stored-token',
     title: 'the token of an anonymous user stays in the page after logout()',
     file: 'packages/client/src/auth/anonymous-strategy.ts',

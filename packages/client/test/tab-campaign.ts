@@ -79,6 +79,8 @@ export class TabCampaign {
   readonly #asked: string[] = []
   /** Changes of a delivery after its outcome, except a late acknowledgement. */
   readonly #undone: string[] = []
+  /** Tokens in the stores of the tabs of a conversation when one of them signed out. */
+  readonly #endedTokens = new Set<string>()
   /** Number of messages of the agent that were found after an outage. */
   #recovered = 0
   /** What each tab has said at the end. */
@@ -210,6 +212,10 @@ export class TabCampaign {
       if (isTold && this.#renewals === 0 && hidden.length > 0)
         add('transcript', `tab ${index} does not show ${hidden.join(', ')}`)
     }
+    for (const [index, { tab }] of this.#open.entries()) {
+      const left = storedTokens(tab).filter(token => this.#endedTokens.has(token))
+      if (left.length > 0) add('user data', `tab ${index} stores ${left.length} tokens from before a sign-out`)
+    }
     found.push(...this.mixedUsers())
     const connected = this.#open.filter(({ agent }) => agent.isConnected()).length
     if (connected !== this.#open.length)
@@ -322,7 +328,9 @@ export class TabCampaign {
       const before = outcomes.get(id)
       outcomes.set(id, state)
       const isLate = state === 'acknowledged' && (before === 'unknown' || before === 'failed')
-      if (before && isSettled(before) && !isLate) this.#undone.push(`${id} in ${tab.id}: ${before} → ${state}`)
+      // A tab may be told of a message again, and reports the same outcome once more.
+      if (before && before !== state && isSettled(before) && !isLate)
+        this.#undone.push(`${id} in ${tab.id}: ${before} → ${state}`)
     })
     agent.on('messagesRecovered', ({ payload: { messages } }) => {
       this.#recovered += messages.length
@@ -403,12 +411,21 @@ export class TabCampaign {
     } else if (step === 'restart') agent.restartConnection().catch(() => {})
     else {
       opened.logouts = ++this.#logouts
+      // Only tabs of one conversation are notified of each other's sign-outs.
+      const sharing = agent.isConnected() ? this.#open.filter(each => each.agent.isConnected()) : []
+      for (const token of sharing.flatMap(each => storedTokens(each.tab))) this.#endedTokens.add(token)
       agent.logout().then(
         () => this.#start(opened),
         () => {},
       )
     }
   }
+}
+
+/** Access tokens in the stores of a tab. */
+function storedTokens({ sessionStorage, localStorage }: FakeTab): string[] {
+  const stored = [...sessionStorage.items.values(), ...localStorage.items.values()]
+  return stored.flatMap(text => text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? [])
 }
 
 /** The user of a token. */

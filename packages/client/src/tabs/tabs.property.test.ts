@@ -70,7 +70,7 @@ describe.each([
     expect((await TabCampaign.play(steps, capabilities)).violations(isExact)).toEqual([])
   })
 
-  it('[REL-67] lose nothing silently, double nothing, and end in one conversation, whatever the hosts do', () =>
+  it('[REL-67] [SEC-60] lose nothing silently, double nothing, keep no token after a sign-out, and end in one conversation, whatever the hosts do', () =>
     holds(hostKind))
 
   it('[REL-151] give nothing of one user to the next one, and end with the same user in each tab', () =>
