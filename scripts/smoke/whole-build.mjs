@@ -11,6 +11,7 @@ const ARGUMENTS = {
   ClientCredentialsAuthStrategy: [
     { tokenUrl: `${ENDPOINT}/token`, clientId: 'id', clientSecret: 'secret', allowInBrowser: true },
   ],
+  CodeLogin: [{}, {}, {}],
   ConfigError: ['id', 'Missing.'],
   ConnectionError: ['Closed.', 'closed'],
   ConnectorError: ['Failed.', `${ENDPOINT}/connector.js`],
