@@ -5,7 +5,7 @@ const SHARED_FILES = [
   // What hosts, the view and the entry for React Native use without an agent.
   {
     name: 'base',
-    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
     priority: 1,
   },
   // What `import '@aiagent/client'` loads.
