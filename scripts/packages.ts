@@ -65,6 +65,7 @@ try {
   await checkTypes(project)
   const entries = serverEntries(packages).filter(entry => /^@aiagent\/client(?:\/|$)/.test(entry))
   await refuseEffects(project, entries)
+  await loadAlone(project, entries)
   const bundles = await bundleForBrowsers(project, entries)
   await talk(packages, project, entries, bundles)
   await tryBindings(project)
@@ -155,6 +156,16 @@ async function refuseEffects(project: string, entries: readonly string[]): Promi
     if (effects !== '') throw new Error(`${entry} runs this when it is loaded:\n${effects}`)
   }
   console.log(`Loading a module of the client runs nothing, in ${entries.length} entries.`)
+}
+
+/** Loads each entry as the first one of a process, since files that import each other work in one order only. */
+async function loadAlone(project: string, entries: readonly string[]): Promise<void> {
+  for (const entry of entries)
+    for (const load of [`require('${entry}')`, `import('${entry}')`])
+      await runOrThrow(process.execPath, ['-e', load], { cwd: project, timeoutMs: 30_000 })
+  console.log(
+    `Each of ${entries.length} entries of the client can be the first that a process loads, in both module kinds.`,
+  )
 }
 
 /** Scripts by the path a page loads them from, and which of them it starts with. */

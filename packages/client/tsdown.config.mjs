@@ -2,7 +2,8 @@ import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
 /** Files of modules that entries and features share, each with all that its modules import. */
 const SHARED_FILES = [
-  // What hosts, the view and the entry for React Native use without an agent.
+  // What hosts, the view and the entry for React Native use without an agent, and all that this imports: so is the socket of
+  // Node, which needs the limits and the pings. Otherwise this file and that of the agent would import each other.
   {
     name: 'base',
     test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,

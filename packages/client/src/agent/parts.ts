@@ -152,7 +152,6 @@ export class AgentParts {
       transcript,
       context,
       outbox,
-      sending: outbox,
       authentication,
       recovery,
       liveness,

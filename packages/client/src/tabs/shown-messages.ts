@@ -31,15 +31,15 @@ export class ShownMessages {
 
   /** A history of the session has arrived. */
   handleHistory(history: readonly Message[]): void {
-    const { sending, transcript } = this.#parts
+    const { outbox, transcript } = this.#parts
     const { id: session } = this.#session
     const ids = findShownIds(
       history,
       transcript.get().filter(({ sessionId = session }) => sessionId === session),
     )
     for (const id of ids) {
-      const entry = sending.ledger.get(id)
-      if (entry) sending.ledger.acknowledge(entry)
+      const entry = outbox.ledger.get(id)
+      if (entry) outbox.ledger.acknowledge(entry)
     }
     for (const change of this.#foreign.handleShown(ids)) this.#changed(change)
   }

@@ -196,10 +196,10 @@ export class TabGroup {
 
   /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */
   async #takeOver(ended: readonly string[] = []): Promise<void> {
-    const { outbox, sending } = this.#parts
+    const { outbox } = this.#parts
     for (const tab of ended) this.#hub?.forget(tab)
-    await sending.restore()
-    sending.repeatAdopted()
+    await outbox.restore()
+    outbox.repeatAdopted()
     if (ended.some(tab => this.#foreign.hasDoubt(tab))) await this.shown.read()
     for (const tab of ended)
       for (const change of this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)) this.handleUpdate(change)
@@ -346,12 +346,12 @@ export class TabGroup {
 
   /** @param by the tab that has taken the session with it, if it is known */
   #handleTaken(sessionId: string, by: string | undefined): void {
-    const { transcript, sending, recovery, liveness } = this.#parts
+    const { transcript, outbox, recovery, liveness } = this.#parts
     // Nothing that this tab takes for its connection is checked before it has one.
     recovery.handleLost()
     liveness.handleLost()
     const answered = answeredIds(transcript, sessionId)
-    sending.handleSessionTaken(id => answered.has(id))
+    outbox.handleSessionTaken(id => answered.has(id))
     this.#foreign.leaveSession(by, id => answered.has(id))
   }
 
@@ -419,7 +419,7 @@ export class TabGroup {
   async handleUser(): Promise<void> {
     if (!isAnonymous(this.#link.key)) return
     await this.#session.take()
-    await this.#parts.sending.leaveStore()
+    await this.#parts.outbox.leaveStore()
   }
 
   /** The agent has a token that the others do not have. */
@@ -432,7 +432,7 @@ export class TabGroup {
     this.turn.end()
     this.store.forget()
     this.#session.enter(keyFor(token, key))
-    void this.#parts.sending.restore()
+    void this.#parts.outbox.restore()
   }
 
   /** The delivery of a message of another tab. */

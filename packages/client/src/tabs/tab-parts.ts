@@ -27,8 +27,10 @@ export interface TabParts {
   readonly session: Pick<ChatSession, 'id' | 'join' | 'forget'>
   readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
-  readonly outbox: Pick<Outbox, 'delivery' | 'size'>
-  readonly sending: Pick<Outbox, 'restore' | 'leaveStore' | 'repeatAdopted' | 'ledger' | 'handleSessionTaken'>
+  readonly outbox: Pick<
+    Outbox,
+    'delivery' | 'size' | 'restore' | 'leaveStore' | 'repeatAdopted' | 'ledger' | 'handleSessionTaken'
+  >
   readonly authentication: Pick<AuthenticationService, 'getCachedToken' | 'updateToken' | 'watchExpiry' | 'forgetUser'>
   readonly recovery: Pick<Recovery, 'handleLost'>
   readonly liveness: Pick<Liveness, 'handleLost'>

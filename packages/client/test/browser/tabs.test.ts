@@ -1,6 +1,6 @@
 import { launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
-import type { Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { describeInPages, makeHost, openHost } from './client-page.ts'
 
@@ -18,16 +18,42 @@ describeInPages('five tabs that share a conversation', at => {
     page.waitForFunction(wanted => globalThis.host?.talk().length === wanted, count, { polling: 50 })
   const untilConnected = (page: Page) =>
     page.waitForFunction(() => host.getState() === 'CONNECTED', undefined, { polling: 20 })
-
-  it('[REL-61] [REL-62] [REL-63] [REL-67] [REL-155] go on when the leader is closed, crashes or freezes, and sign out together', async () => {
-    Object.assign(service().settings, { capabilities: CAPABILITIES, heartbeatBeforeReply: false })
+  const openTabs = async (context: BrowserContext, count: number) => {
     const pages: Page[] = []
-    for (let tab = 0; tab < 5; tab++) {
-      const page = await openHost(at.context, at.stage, config)
+    for (let tab = 0; tab < count; tab++) {
+      const page = await openHost(context, at.stage, config)
       await page.evaluate(() => host.initialize())
       await untilConnected(page)
       pages.push(page)
     }
+    return pages
+  }
+  /** Two tabs in a browser with a back/forward cache. The first one has said "before", and its user has gone to another document. */
+  const withLeftTab = async (work: (left: Page, other: Page) => Promise<void>) => {
+    const caching = await launchChromium({
+      needs: ['back/forward cache'],
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    })
+    try {
+      const pages = await openTabs(caching.context, 2)
+      const [left, other] = pages as [Page, Page]
+      await left.evaluate(() => host.send('before'))
+      for (const page of pages) await untilTalk(page, 2)
+      await left.evaluate(() => void (document.title = 'the same document'))
+      // The server has no such page, so this is another document.
+      await left.goto(`${at.stage.pages.url}/elsewhere`)
+      await untilConnected(other)
+      await work(left, other)
+    } finally {
+      await caching.close()
+    }
+  }
+  // A page from the cache does not load, but goBack() would wait for that.
+  const goBack = (page: Page) => page.evaluate(() => void setTimeout(() => history.back()))
+
+  it('[REL-61] [REL-62] [REL-63] [REL-67] [REL-155] go on when the leader is closed, crashes or freezes, and sign out together', async () => {
+    Object.assign(service().settings, { capabilities: CAPABILITIES, heartbeatBeforeReply: false })
+    const pages = await openTabs(at.context, 5)
     const [one, two, three, four, five] = pages as [Page, Page, Page, Page, Page]
     expect(sessions()).toHaveLength(1)
     expect(sessions()[0]?.connections).toBe(1)
@@ -106,63 +132,24 @@ describeInPages('five tabs that share a conversation', at => {
   it(
     '[REL-156] leave the user who signed out while they were in the back/forward cache',
     needs('back/forward cache'),
-    async () => {
-      const caching = await launchChromium({
-        needs: ['back/forward cache'],
-        ignoreDefaultArgs: ['--disable-back-forward-cache'],
-      })
-      try {
-        const pages: Page[] = []
-        for (let tab = 0; tab < 2; tab++) {
-          const page = await openHost(caching.context, at.stage, config)
-          await page.evaluate(() => host.initialize())
-          await untilConnected(page)
-          pages.push(page)
-        }
-        const [kept, other] = pages as [Page, Page]
-        await kept.evaluate(() => host.send('secret'))
-        for (const page of pages) await untilTalk(page, 2)
-        await kept.evaluate(() => void (document.title = 'the same document'))
-        // The server has no such page, so this is another document.
-        await kept.goto(`${at.stage.pages.url}/elsewhere`)
-        await other.waitForFunction(() => host.getState() === 'CONNECTED')
+    () =>
+      withLeftTab(async (left, other) => {
         await other.evaluate(() => host.logout())
         await other.close()
         const opened = sessions().length
-        // A page from the cache does not load, but goBack() would wait for that.
-        await kept.evaluate(() => void setTimeout(() => history.back()))
-        await untilTalk(kept, 0)
-        expect(await kept.evaluate(() => [document.title, host.getState()])).toEqual(['the same document', 'CLOSED'])
+        await goBack(left)
+        await untilTalk(left, 0)
+        expect(await left.evaluate(() => [document.title, host.getState()])).toEqual(['the same document', 'CLOSED'])
         expect(sessions()).toHaveLength(opened)
-      } finally {
-        await caching.close()
-      }
-    },
+      }),
   )
 
   it(
     '[SEC-61] leave the session to the user whose token one of them got while they were in the back/forward cache',
     needs('back/forward cache'),
-    async () => {
-      const caching = await launchChromium({
-        needs: ['back/forward cache'],
-        ignoreDefaultArgs: ['--disable-back-forward-cache'],
-      })
-      try {
-        const pages: Page[] = []
-        for (let tab = 0; tab < 2; tab++) {
-          const page = await openHost(caching.context, at.stage, config)
-          await page.evaluate(() => host.initialize())
-          await untilConnected(page)
-          pages.push(page)
-        }
-        const [kept, user] = pages as [Page, Page]
-        await kept.evaluate(() => host.send('before'))
-        for (const page of pages) await untilTalk(page, 2)
+    () =>
+      withLeftTab(async (left, user) => {
         const [session = ''] = service().world.sessions.keys()
-        // The server has no such page, so this is another document.
-        await kept.goto(`${at.stage.pages.url}/elsewhere`)
-        await untilConnected(user)
         const token = service().control.issueToken({ subject: 'customer' })
         await user.evaluate(given => host.updateAccessToken(given), token)
         await user.evaluate(() => host.send('of the user'))
@@ -173,25 +160,21 @@ describeInPages('five tabs that share a conversation', at => {
             .control.requests()
             .filter(({ path, query, body }) => JSON.stringify([path, query, body]).includes(session)).length
         const before = uses()
-        // A page from the cache does not load, but goBack() would wait for that.
-        await kept.evaluate(() => void setTimeout(() => history.back()))
-        await kept.waitForFunction(() => typeof globalThis.createHost === 'function')
+        await goBack(left)
+        await left.waitForFunction(() => typeof globalThis.createHost === 'function')
         // The browser may have dropped the page from its cache, and then loads it again.
-        if (!(await kept.evaluate(() => globalThis.host !== undefined))) {
-          await makeHost(kept, at.stage, config)
-          await kept.evaluate(() => host.initialize())
+        if (!(await left.evaluate(() => globalThis.host !== undefined))) {
+          await makeHost(left, at.stage, config)
+          await left.evaluate(() => host.initialize())
         }
-        await untilConnected(kept)
-        await kept.evaluate(() => host.send('of nobody'))
-        await kept.waitForFunction(() => host.answers().includes('You said: of nobody'))
+        await untilConnected(left)
+        await left.evaluate(() => host.send('of nobody'))
+        await left.waitForFunction(() => host.answers().includes('You said: of nobody'))
         expect(uses()).toBe(before)
-        expect(await kept.evaluate(() => host.talk())).not.toContain('sent: of the user')
-        expect(await kept.evaluate(() => host.getAccessToken())).not.toBe(token)
+        expect(await left.evaluate(() => host.talk())).not.toContain('sent: of the user')
+        expect(await left.evaluate(() => host.getAccessToken())).not.toBe(token)
         expect(received()).toEqual(['before', 'of the user', 'of nobody'])
         expect(sessions()).toHaveLength(2)
-      } finally {
-        await caching.close()
-      }
-    },
+      }),
   )
 })
