@@ -22,8 +22,10 @@ export function useUnreadDivider(
   const seesNow = () => isSeen && log.current?.getClientRects().length
 
   useEffect(() => {
+    // What the user sees as it arrives is marked as read at once, and was never unread for the host.
+    if (unread > 0 && seesNow()) return
     emit('aiagent-unread', { count: unread })
-    if (unread === 0 || seesNow()) return
+    if (unread === 0) return
     const ofAgent = messages.filter(({ author }) => author === 'agent')
     const first = ofAgent[Math.max(0, ofAgent.length - unread)]
     setDivider(first?.id)

@@ -91,6 +91,13 @@ describe.skipIf(!hasChromium())('a new answer', () => {
 
   it('[EL-25] stays at its beginning when a short message of the same turn follows', async () => {
     const page = await open(1366, 650)
+    await page.locator('ai-agent-chat').evaluate(chat => {
+      const reported: number[] = []
+      Reflect.set(window, 'reported', reported)
+      chat.addEventListener('aiagent-unread', event =>
+        reported.push((event as CustomEvent<{ count: number }>).detail.count),
+      )
+    })
     await ask(page, 'long, and more', 'Would you like to know more?')
     await settled(page)
     await expect.poll(() => top(page, /Short answer/)).toBe(8)
@@ -100,6 +107,8 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     expect(await unread(page)).toBe('')
     await toEnd(page).click()
     await expect.poll(() => below(page)).toBe(0)
+    // What the user sees as it arrives was at no time unread.
+    expect(new Set(await page.evaluate(() => Reflect.get(window, 'reported')))).toEqual(new Set([0]))
     // At the end again, what comes is followed.
     say('And another one.')
     await bubble(page, 'And another one.').waitFor()
