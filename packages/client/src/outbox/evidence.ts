@@ -19,15 +19,6 @@ export interface ShownMessage {
   readonly sessionId: string | undefined
 }
 
-/** The sending half of the outbox, as the evidence uses it. */
-export interface EvidenceOwner {
-  readonly ledger: DeliveryLedger
-  /** Whether this page created the session, so that nothing was said in it before. */
-  readonly isOwnSession: boolean
-  /** Everything that could show the messages in doubt has been read. */
-  handleDecided(): void
-}
-
 /** The wait for a history, which may be replaced by that of the next reopening. */
 interface Wait {
   readonly timer: unknown
@@ -39,7 +30,8 @@ interface Wait {
  */
 export class Evidence {
   readonly #scope: AgentScope<never>
-  readonly #owner: EvidenceOwner
+  readonly #ledger: DeliveryLedger
+  readonly #onDecided: () => void
   #sessionId: string | undefined
   /** The point before every unproven message. */
   #point: Message | 'start' | undefined
@@ -47,9 +39,11 @@ export class Evidence {
   #hasWritten = false
   #wait: Wait | undefined
 
-  constructor(scope: AgentScope<never>, owner: EvidenceOwner) {
+  /** @param onDecided everything that could show the messages in doubt has been read */
+  constructor(scope: AgentScope<never>, ledger: DeliveryLedger, onDecided: () => void) {
     this.#scope = scope
-    this.#owner = owner
+    this.#ledger = ledger
+    this.#onDecided = onDecided
   }
 
   /** Whether messages in doubt wait for a history. */
@@ -57,10 +51,10 @@ export class Evidence {
     return this.#wait !== undefined
   }
 
-  handleConnected(): void {
+  /** @param isOwnSession whether this page created the session, so that nothing was said in it before */
+  handleConnected(isOwnSession: boolean): void {
     const { origin, environment, facts } = this.#scope
     const { clock } = environment
-    const { ledger, isOwnSession } = this.#owner
     if (origin.sessionId !== this.#sessionId) {
       this.#sessionId = origin.sessionId
       this.#point = isOwnSession ? 'start' : undefined
@@ -68,7 +62,7 @@ export class Evidence {
     }
     this.end()
     // With receipts no history is waited for.
-    if (facts.hasReceipts || !ledger.unproven().some(({ isInDoubt }) => isInDoubt)) return
+    if (facts.hasReceipts || !this.#ledger.unproven().some(({ isInDoubt }) => isInDoubt)) return
     this.#wait = { timer: clock.setTimeout(() => this.#decide(this.#wait), EVIDENCE_LIMIT_MS) }
   }
 
@@ -83,7 +77,7 @@ export class Evidence {
 
   /** A history of the session has arrived; without one, none will. */
   read(history: readonly Message[] = []): void {
-    const { ledger } = this.#owner
+    const ledger = this.#ledger
     const wait = this.#wait
     const last = history.at(-1)
     const point = ledger.hasGap ? undefined : this.#point
@@ -112,7 +106,7 @@ export class Evidence {
   #decide(wait: Wait | undefined): void {
     if (!wait || wait !== this.#wait) return
     this.end()
-    this.#owner.handleDecided()
+    this.#onDecided()
   }
 }
 

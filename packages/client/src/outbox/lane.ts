@@ -1,8 +1,13 @@
+import { addMessageId } from '@aiagent/protocol'
 import type { Transport } from '../chat/transport.ts'
 import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
+import type { Evidence } from './evidence.ts'
+import { type DeliveryLedger, WINDOW } from './ledger.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { ResendPolicy } from './resend-policy.ts'
+import type { TurnTaking } from './turn-taking.ts'
 
 /*
  * Writes the entries to the socket. Owns the queue, the entries to send again, and the flush.
@@ -21,18 +26,6 @@ export const BURST_PAUSE_MS = 5
 /** A burst is skipped if the socket has more unsent bytes than this. */
 const CONGESTED_BYTES = 256 * 1024
 
-/** The sending half of the outbox, as the lane uses it. */
-export interface LaneOwner {
-  /** The text to write. */
-  frameOf(entry: OutboxEntry): string
-  /** Whether nothing may be written yet, and whether only what is sent again may be. */
-  limit(): 'none' | 'resend' | undefined
-  /** Right after the write. */
-  handleWritten(entry: OutboxEntry): void
-  /** Right after {@link handleWritten}, outside of the queue: the write may be reported. */
-  handleLeft(entry: OutboxEntry): void
-}
-
 type Channel =
   | { readonly at: 'closed'; readonly transport: undefined }
   | {
@@ -48,7 +41,10 @@ const CLOSED: Channel = { at: 'closed', transport: undefined }
 
 export class Lane {
   readonly #scope: AgentScope<'queueFlushed'>
-  readonly #owner: LaneOwner
+  readonly #ledger: DeliveryLedger
+  readonly #policy: ResendPolicy
+  readonly #evidence: Evidence
+  readonly #turns: TurnTaking
   /** Entries that wait until the connection is ready. */
   readonly queue = new MessageQueue<OutboxEntry>(Number.POSITIVE_INFINITY)
   /** Entries to send again, ahead of the queue. Settled ones are skipped. */
@@ -57,14 +53,23 @@ export class Lane {
   /** Written from the queue since it was last empty. */
   #flushed = 0
 
-  constructor(scope: AgentScope<'queueFlushed'>, owner: LaneOwner) {
+  constructor(
+    scope: AgentScope<'queueFlushed'>,
+    ledger: DeliveryLedger,
+    policy: ResendPolicy,
+    evidence: Evidence,
+    turns: TurnTaking,
+  ) {
     this.#scope = scope
-    this.#owner = owner
+    this.#ledger = ledger
+    this.#policy = policy
+    this.#evidence = evidence
+    this.#turns = turns
   }
 
   /** Writes a new entry if nothing is ahead of it. Otherwise the caller must queue it. */
   write(entry: OutboxEntry): boolean {
-    return this.#channel.at === 'open' && !this.#owner.limit() && this.#write(entry, this.#channel.transport)
+    return this.#channel.at === 'open' && !this.#limit && this.#write(entry, this.#channel.transport)
   }
 
   /** Whether entries may be written at any time. */
@@ -122,20 +127,29 @@ export class Lane {
   #write(entry: OutboxEntry, transport: Transport): boolean {
     entry.attempts++
     try {
-      transport.send(this.#owner.frameOf(entry))
+      transport.send(this.#policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data)
     } catch {
       this.close()
       return false
     }
-    this.#owner.handleWritten(entry)
+    // The write is reported once the entry has left the queue.
+    this.#ledger.handleWritten(entry)
+    this.#evidence.handleWritten()
+    this.#turns.handleWritten(entry)
     return true
+  }
+
+  /** Whether nothing may be written yet, or only what is sent again. */
+  get #limit(): 'none' | 'resend' | undefined {
+    if (this.#ledger.store?.isClaiming || (this.#evidence.isPending && this.#policy.isInsistent)) return 'none'
+    return this.#scope.facts.hasReceipts && this.#ledger.sentCount >= WINDOW ? 'resend' : undefined
   }
 
   #flush(channel: Channel & { at: 'flushing' }, allowance: number): void {
     // Not to be resumed in the middle.
     channel.cancel = () => {}
     for (let left = allowance; left > 0 && this.#channel === channel; left--) {
-      const limit = this.#owner.limit()
+      const limit = this.#limit
       while (this.#again?.[0] && this.#again[0].state !== 'sent' && this.#again[0].state !== 'unknown')
         this.#again.shift()
       const again = this.#again?.[0]
@@ -152,7 +166,7 @@ export class Lane {
         this.queue.dequeue()
         this.#flushed++
       }
-      this.#owner.handleLeft(entry)
+      this.#ledger.report(entry)
     }
     if (this.#channel !== channel) return
     if (this.#again?.length || !this.queue.isEmpty) return this.#pause(channel)

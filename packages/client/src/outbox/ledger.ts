@@ -16,6 +16,32 @@ export const OBSERVED_LIMIT = 10_000
 
 type LedgerScope = AgentScope<'deliveryUpdate'>
 
+/** Stores the queue for the next page. Its code loads with `persistQueue` and with `tabs` only. */
+export interface QueueStore {
+  /** Whether the queue is stored. */
+  readonly isActive: boolean
+  /** Whether nothing may be sent, because the store has not marked it yet. */
+  readonly isClaiming: boolean
+  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
+  restore(): Promise<void>
+  /** Adds what the previous page left. */
+  takeIn(): void
+  /** The chat is open. */
+  handleConnected(): void
+  /** Lets nothing leave until the store has marked it. */
+  mark(): void
+  /** The store is brought up to date. */
+  changed(): void
+  /** An entry of the previous page is sent again. */
+  handleSentAgain(entry: OutboxEntry): void
+  /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
+  leave(): Promise<void>
+  /** Forgets everything of the user, in the store too. */
+  forgetUser(): Promise<void>
+  /** Leaves to the next page what is queued now: nothing more is sent. */
+  release(): Promise<unknown>
+}
+
 /**
  * The known outcome of every outbound message. Owns which messages were written without evidence of their arrival, and
  * the last settled ones.
@@ -23,7 +49,7 @@ type LedgerScope = AgentScope<'deliveryUpdate'>
 export class DeliveryLedger {
   readonly #scope: LedgerScope
   /** Stores the queue, once its code has loaded. */
-  store: { changed(): void } | undefined
+  store: QueueStore | undefined
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
   #index: Map<string, OutboxEntry> | undefined
   /** Not written yet. */

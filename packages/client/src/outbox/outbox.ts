@@ -1,4 +1,4 @@
-import { addMessageId, EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
+import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Chat, ChatObserver, ConnectionLoss } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
@@ -14,13 +14,13 @@ import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { utf8Bytes } from '../util/utf8.ts'
 import { Delivery, stateOf } from './delivery.ts'
-import { Evidence, type EvidenceOwner } from './evidence.ts'
-import { Lane, type LaneOwner } from './lane.ts'
-import { DeliveryLedger, WINDOW } from './ledger.ts'
+import { Evidence } from './evidence.ts'
+import { Lane } from './lane.ts'
+import { DeliveryLedger, type QueueStore } from './ledger.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
 import { type AskOptions, Questions, type QuestionsOwner } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
-import { type TurnsOwner, TurnTaking } from './turn-taking.ts'
+import { TurnTaking } from './turn-taking.ts'
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
@@ -34,35 +34,9 @@ import { type TurnsOwner, TurnTaking } from './turn-taking.ts'
  * behind it. Every wait counts against one limit.
  */
 
-/** Stores the queue for the next page. Its code loads with `persistQueue` and with `tabs` only. */
-export interface QueueStore {
-  /** Whether the queue is stored. */
-  readonly isActive: boolean
-  /** Whether nothing may be sent, because the store has not marked it yet. */
-  readonly isClaiming: boolean
-  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
-  restore(): Promise<void>
-  /** Adds what the previous page left. */
-  takeIn(): void
-  /** The chat is open. */
-  handleConnected(): void
-  /** Lets nothing leave until the store has marked it. */
-  mark(): void
-  /** The store is brought up to date. */
-  changed(): void
-  /** An entry of the previous page is sent again. */
-  handleSentAgain(entry: OutboxEntry): void
-  /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
-  leave(): Promise<void>
-  /** Forgets everything of the user, in the store too. */
-  forgetUser(): Promise<void>
-  /** Leaves to the next page what is queued now: nothing more is sent. */
-  release(): Promise<unknown>
-}
-
 type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 
-export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOwner, ChatObserver {
+export class Outbox implements QuestionsOwner, ChatObserver {
   readonly #scope: OutboxScope
   readonly #masking: Masking
   readonly #chat: Chat
@@ -80,8 +54,6 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
   #held: OutboxEntry[] = []
   /** Only with `persistQueue` or `tabs`. */
   stored: OptionalFeature<QueueStore> | undefined
-  /** The store, once its code has loaded. */
-  #store: QueueStore | undefined
 
   constructor(
     scope: OutboxScope,
@@ -111,9 +83,9 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
     this.policy = new ResendPolicy(scope)
     this.ledger = new DeliveryLedger(scope)
     this.#questions = new Questions(scope, chat, this)
-    this.turns = new TurnTaking(scope, this)
-    this.#evidence = new Evidence(scope, this)
-    this.lane = new Lane(scope, this)
+    this.turns = new TurnTaking(scope, this.policy, () => this.#questions.startNext())
+    this.#evidence = new Evidence(scope, this.ledger, () => this.#resend())
+    this.lane = new Lane(scope, this.ledger, this.policy, this.#evidence, this.turns)
     chat.observe(this)
   }
 
@@ -147,7 +119,7 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
 
   /** The agent is ready: what the previous page left and held entries go on, in order. */
   release(): void {
-    this.#store?.takeIn()
+    this.ledger.store?.takeIn()
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
     for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
       try {
@@ -218,7 +190,7 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
     this.lane.sendAgain([])
     this.#evidence.clear()
     // The previous page may have stored a queue that this one has not read.
-    return this.#store ? this.#store.forgetUser() : this.stored?.(store => store.forgetUser())
+    return this.ledger.store ? this.ledger.store.forgetUser() : this.stored?.(store => store.forgetUser())
   }
 
   /**
@@ -227,8 +199,8 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
    * @returns a promise that is fulfilled when the queue is stored, if it is stored at all; it never rejects
    */
   destroy(error: SDKError): Promise<unknown> | undefined {
-    const isStored = this.#store?.isActive
-    const released = this.#store?.release()
+    const isStored = this.ledger.store?.isActive
+    const released = this.ledger.store?.release()
     const { current } = this.turns
     const waiting = this.#takeAll()
     this.ledger.silence()
@@ -257,10 +229,6 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
   /** Whether an entry need not be held until the agent is ready. */
   get canPass(): boolean {
     return this.#held.length === 0 && this.#scope.status.isReady
-  }
-
-  startNextQuestion(): void {
-    this.#questions.startNext()
   }
 
   /** Lets an entry pass, or holds it until the agent is ready. */
@@ -331,7 +299,7 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
   /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
   async restore(): Promise<void> {
     await this.stored?.(store => {
-      this.#store = this.ledger.store = store
+      this.ledger.store = store
       return store.restore()
     })
   }
@@ -366,7 +334,7 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
       this.lane.enqueue(entry)
     }
     this.ledger.add(entry)
-    this.#store?.changed()
+    this.ledger.store?.changed()
   }
 
   /**
@@ -389,32 +357,7 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
 
   /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
   repeatAdopted(): void {
-    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.handleDecided()
-  }
-
-  frameOf(entry: OutboxEntry): string {
-    return this.policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data
-  }
-
-  limit(): 'none' | 'resend' | undefined {
-    if (this.#store?.isClaiming || (this.#evidence.isPending && this.policy.isInsistent)) return 'none'
-    return this.#scope.facts.hasReceipts && this.ledger.sentCount >= WINDOW ? 'resend' : undefined
-  }
-
-  handleWritten(entry: OutboxEntry): void {
-    this.ledger.handleWritten(entry)
-    this.#evidence.handleWritten()
-    this.turns.handleWritten(entry)
-  }
-
-  handleLeft(entry: OutboxEntry): void {
-    this.ledger.report(entry)
-  }
-
-  /** Whether this page alone created the session and writes in it, so that nothing else was said in it. */
-  get isOwnSession(): boolean {
-    // Another tab may write the same text.
-    return this.#session.isOwn && !this.#scope.config.tabs
+    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.#resend()
   }
 
   // ── From the service ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -455,12 +398,13 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
   }
 
   handleConnected(): void {
-    this.#store?.handleConnected()
+    this.ledger.store?.handleConnected()
     this.ledger.endSession('session_ended', this.#scope.origin.sessionId)
     this.lane.sendAgain([])
-    this.#evidence.handleConnected()
+    // Another tab may write the same text.
+    this.#evidence.handleConnected(this.#session.isOwn && !this.#scope.config.tabs)
     // The service drops duplicates, so that nothing has to be found out first.
-    if (this.#scope.facts.hasReceipts) this.handleDecided()
+    if (this.#scope.facts.hasReceipts) this.#resend()
     this.turns.handleConnected()
   }
 
@@ -472,13 +416,13 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
   }
 
   handleReady(transport: Transport): void {
-    this.#store?.mark()
+    this.ledger.store?.mark()
     this.lane.open(transport)
   }
 
   handleInterrupted(): void {
     this.lane.close()
-    this.#store?.changed()
+    this.ledger.store?.changed()
   }
 
   handleLost(loss: ConnectionLoss): void {
@@ -487,10 +431,10 @@ export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOw
   }
 
   /** Nothing more will be found out about the messages in doubt. */
-  handleDecided(): void {
+  #resend(): void {
     const { policy, ledger } = this
     const again = policy.decide(ledger)
-    for (const entry of again) this.#store?.handleSentAgain(entry)
+    for (const entry of again) this.ledger.store?.handleSentAgain(entry)
     this.lane.sendAgain(again)
     this.lane.resume()
   }

@@ -41,16 +41,10 @@ type Turn =
       isOverdue: boolean
     }
 
-/** The sending half of the outbox, as the turns use it. */
-export interface TurnsOwner {
-  readonly policy: ResendPolicy
-  /** A question may be able to start: the previous one ended, or the pause is over. */
-  startNextQuestion(): void
-}
-
 export class TurnTaking {
   readonly #scope: AgentScope<never>
-  readonly #owner: TurnsOwner
+  readonly #policy: ResendPolicy
+  readonly #startNext: () => void
   #turn: Turn | undefined
   readonly #pace: AgentPace
   /** The last message of the agent: in a history, what comes after it is new. */
@@ -61,10 +55,12 @@ export class TurnTaking {
   #sessionId: string | undefined
   #pauseTimer: unknown
 
-  constructor(scope: AgentScope<never>, owner: TurnsOwner) {
+  /** @param startNext a question may be able to start: the previous one ended, or the pause is over */
+  constructor(scope: AgentScope<never>, policy: ResendPolicy, startNext: () => void) {
     this.#scope = scope
     this.#pace = new AgentPace(scope.environment.clock)
-    this.#owner = owner
+    this.#policy = policy
+    this.#startNext = startNext
   }
 
   /** The question whose turn it is. */
@@ -76,16 +72,14 @@ export class TurnTaking {
   canStart(): boolean {
     const { environment, shared } = this.#scope
     const { clock } = environment
-    const { policy } = this.#owner
-    const startNext = () => this.#owner.startNextQuestion()
     const turn = this.#turn
-    if (turn?.at === 'unverified' && turn.isOverdue && !policy.isSentAgain(turn.question))
+    if (turn?.at === 'unverified' && turn.isOverdue && !this.#policy.isSentAgain(turn.question))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
     const { missingMs } = this.#pace
-    if (missingMs <= 0) return shared?.turn.take(startNext) ?? true
-    this.#pauseTimer = clock.setTimeout(startNext, missingMs)
+    if (missingMs <= 0) return shared?.turn.take(this.#startNext) ?? true
+    this.#pauseTimer = clock.setTimeout(this.#startNext, missingMs)
     return false
   }
 
@@ -111,7 +105,7 @@ export class TurnTaking {
       this.#pace.handleWritten()
       if (turn.at === 'unverified') {
         // The history of the reopened chat may still show the answer.
-        if (this.#owner.policy.isSentAgain(entry)) return
+        if (this.#policy.isSentAgain(entry)) return
         this.#scope.environment.clock.clearTimeout(turn.timer)
       }
       if (turn.at === 'unsent') this.#noteWritten(entry)
@@ -156,7 +150,7 @@ export class TurnTaking {
       question: turn.question,
       timer: clock.setTimeout(() => {
         unverified.isOverdue = true
-        this.#owner.startNextQuestion()
+        this.#startNext()
       }, HISTORY_LIMIT_MS),
       isAmbiguous: false,
       isOverdue: false,
@@ -187,7 +181,7 @@ export class TurnTaking {
     const asked = isShown ? messages.findLastIndex((each, index) => index > known && isEqual(each)) : -1
     // A history without the user's own messages proves nothing.
     if (asked < 0 && !messages.some(isUserMessage)) return
-    const isAgain = this.#owner.policy.isSentAgain(turn.question)
+    const isAgain = this.#policy.isSentAgain(turn.question)
     if (asked < 0 && !isAgain) return this.#fail('The connection was lost before the question reached the service.')
     const answer = asked >= 0 && messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
     if (answer) {
@@ -226,7 +220,7 @@ export class TurnTaking {
     if (!question) return
     this.end(question)
     settle(question)
-    this.#owner.startNextQuestion()
+    this.#startNext()
   }
 
   #noteWritten({ message }: OutboxEntry): void {
