@@ -8,7 +8,6 @@ import { parseScopes } from '../auth/scopes.ts'
 import { ApiError, AuthError, abortedError, SDKError } from '../errors.ts'
 import type { Deployment } from '../facts.ts'
 import type { AgentScope } from '../scope.ts'
-import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/single-flight.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
@@ -52,7 +51,7 @@ export class AgentLoader {
       const deployment = await this.loadDeployment(inner)
       // A sign-out meanwhile: a token that is requested now would be the next user's.
       inner.throwIfAborted()
-      return Object.freeze(await untilAborted(this.#fetchAgent(deployment, inner), inner))
+      return Object.freeze(await this.#fetchAgent(deployment, inner))
     }, signal)
     return facts.agent
   }

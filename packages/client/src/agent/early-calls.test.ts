@@ -219,12 +219,16 @@ describe('a call that another one ends', () => {
   })
 
   it.each([
-    ['logout', 'logout()', {}],
-    ['disconnect', 'disconnect()', { retryInitialize: true }],
-    ['destroy', 'destroyed', {}],
-  ] as const)('initialize() names %s()', async (end, name, config) => {
+    ['initialize', 'logout', 'logout()', {}],
+    ['initialize', 'disconnect', 'disconnect()', { retryInitialize: true }],
+    ['initialize', 'destroy', 'destroyed', {}],
+    ['getDeploymentInfo', 'logout', 'logout()', {}],
+    ['getDeploymentInfo', 'destroy', 'destroyed', {}],
+    ['getAgentDetails', 'logout', 'logout()', {}],
+    ['getAgentDetails', 'destroy', 'destroyed', {}],
+  ] as const)('[REL-03] %s() names %s()', async (call, end, name, config) => {
     const { agent } = setUp().make(config)
-    const failed = rejection(agent.initialize())
+    const failed = rejection(agent[call]())
     const ended = agent[end]()
     expect(await failed).toMatchObject({ code: 'ABORTED', message: expect.stringContaining(name) })
     await ended

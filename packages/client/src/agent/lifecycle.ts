@@ -6,7 +6,6 @@ import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts
 import { abortedError, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
-import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/single-flight.ts'
 import type { AgentPhase } from './agent-phase.ts'
 import { destroyedError, type LifecycleOwner, missingStep, phaseOf, READY, type State } from './lifecycle-state.ts'
@@ -113,8 +112,7 @@ export class AgentLifecycle implements LifecycleOwner {
     // Joining a run may allow what it was not allowed before, and not the reverse.
     const { status } = this.#parts.scope
     status.isInteractive = isInteractive || (this.#state.at === 'preparing' && status.isInteractive !== false)
-    // The host's own parts, such as a store or a token function, may never settle.
-    return this.#run.join(inner => untilAborted(this.#start(context, inner), inner), signal)
+    return this.#run.join(inner => this.#start(context, inner), signal)
   }
 
   async #start(context: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {

@@ -191,15 +191,10 @@ export class Chat implements ConnectionOwner, TokenListener {
     const { sessionId, reset } = options
     this.#restarting ??= new JoinedTask(RESTART_ABORTED)
     return this.#restarting.join(async signal => {
-      const giveUpIfAborted = () => {
-        if (signal.aborted) throw abortedError('restartConnection()', signal)
-      }
-      const created =
-        sessionId === undefined
-          ? await untilAborted(session.create(signal), signal).finally(giveUpIfAborted)
-          : undefined
+      const created = sessionId === undefined ? await session.create(signal) : undefined
+      signal.throwIfAborted()
       await this.#end({ signal })
-      giveUpIfAborted()
+      signal.throwIfAborted()
       // A connect() that also waited for the disconnect may have begun with the old session.
       this.#departure.close()
       reset()

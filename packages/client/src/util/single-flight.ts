@@ -28,7 +28,7 @@ export class SingleFlight<T> {
     }
   }
 
-  /** Aborts every call in flight. The next caller starts a new one. */
+  /** Aborts every call in flight, whose callers are rejected with the reason. The next caller starts a new one. */
   abort(reason?: unknown): void {
     const flights = this.#flights
     this.#flights = undefined
@@ -44,8 +44,9 @@ export class SingleFlight<T> {
     const flight: Flight<T> = { promise, controller, waiting: 0 }
     this.#flights ??= new Map()
     this.#flights.set(key, flight)
-    // Only now: `start` may call listeners, which may join the call or abort it.
-    settle((async () => start(controller.signal))())
+    // Only now: `start` may call listeners, which may join the call or abort it. It may also use parts of the host that never
+    // settle.
+    settle(untilAborted((async () => start(controller.signal))(), controller.signal))
     const leave = () => this.#leave(key, flight)
     flight.promise.then(leave, leave)
     return flight
