@@ -58,9 +58,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
   context: beside(`${client}/chat/context-store`),
-  stores: beside(
-    ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`),
-  ),
+  stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: whole('outbox', 'outbox'),
   delivery: whole('outbox', 'lane', 'ledger', 'delivery', 'resend-policy', 'evidence'),

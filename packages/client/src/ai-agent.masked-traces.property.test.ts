@@ -70,7 +70,6 @@ const FAULTS: typeof STEPS = {
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('./agent/load-agent.ts'),
-  import('./agent/clear-stored-data.ts'),
   import('./masking/data-masker.ts'),
   import('./outbox/create-stored-queue.ts'),
   import('./resume/session-resume.ts'),

@@ -33,6 +33,7 @@ import { feature } from './platform/feature.ts'
 import type { Trace, TraceRecorder } from './platform/trace.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
+import { clearStored } from './storage/keyed-store.ts'
 import { Subscribable } from './util/event-emitter.ts'
 
 /**
@@ -85,8 +86,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
   ): Promise<void> {
     const base = requireAddress({ endpoint })
-    const clearStoredData = await feature('stored data', features.storedData)
-    await clearStoredData(resolveEnvironment(environment), { endpoint: base, cache, withSignIn: true })
+    await clearStored(resolveEnvironment(environment), base, cache)
   }
 
   /** What `config.recorder` has recorded so far; undefined without one. `aiagent replay` plays it. */

@@ -2,8 +2,8 @@ import type { AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent
 import { ManualClock } from '@aiagent/test-support'
 import { PortalPipeline } from '../src/contact-center/portal/portal-pipeline.ts'
 import type { PortalApi, PortalInput } from '../src/contact-center/portal/portal-run.ts'
-import { ProfileCache } from '../src/contact-center/portal/profile-cache.ts'
-import { SelectedProfileStore } from '../src/contact-center/portal/selected-profile-store.ts'
+import { ProfileCache, SelectedProfileStore } from '../src/contact-center/portal/profile-stores.ts'
+import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { FakeStorage } from './fake-service.ts'
 
@@ -64,6 +64,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
   const clock = new ManualClock()
   const adapter = new MemoryCacheAdapter()
   const storage = new FakeStorage()
+  const environment = resolveEnvironment({ clock, sessionStorage: storage, memory: new MemoryCacheAdapter() })
   const told: Array<[name: string, ...facts: unknown[]]> = []
   const tell =
     (name: string) =>
@@ -71,19 +72,9 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
       void told.push([name, ...facts])
   const pipeline = new PortalPipeline({
     profileCache: new ProfileCache({
-      adapter,
-      agentId: '7',
-      endpoint: 'https://a.test',
-      ttlMs: 300_000,
-      now: clock.now,
+      place: { environment, deployment: 'https://a.test', agent: '7', adapter },
     }),
-    selectedProfiles: new SelectedProfileStore({
-      storage,
-      memory: new MemoryCacheAdapter(),
-      endpoint: 'https://a.test',
-      now: clock.now,
-      warn: tell('refused'),
-    }),
+    selectedProfiles: new SelectedProfileStore({ environment, deployment: 'https://a.test', warn: tell('refused') }),
     emit: (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload())),
     listener: {
       onComplete: tell('complete'),

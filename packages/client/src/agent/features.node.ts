@@ -1,7 +1,6 @@
 import { createDataMasker } from '../masking/data-masker.ts'
 import { createQueueStore, sweepQueues } from '../outbox/create-stored-queue.ts'
 import { SessionResume } from '../resume/session-resume.ts'
-import { clearStoredData } from './clear-stored-data.ts'
 import { explain } from './explain.ts'
 import type { features as inPages } from './features.ts'
 import { PortalLifecycle } from './portal-lifecycle.ts'
@@ -13,7 +12,6 @@ export const features: typeof inPages = {
   masking: async () => createDataMasker,
   persistQueue: async () => ({ createQueueStore, sweepQueues }),
   resume: async () => SessionResume,
-  storedData: async () => clearStoredData,
   // Only a page has tabs.
   tabs: async () => (await import('../tabs/tab-group.ts')).createTabGroup,
 }

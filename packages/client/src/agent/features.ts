@@ -13,6 +13,5 @@ export const features = {
     return { createQueueStore, sweepQueues }
   },
   resume: async () => (await import('../resume/session-resume.ts')).SessionResume,
-  storedData: async () => (await import('./clear-stored-data.ts')).clearStoredData,
   tabs: async () => (await import('../tabs/tab-group.ts')).createTabGroup,
 }

@@ -6,7 +6,7 @@ import type { AiAgent } from '../ai-agent.ts'
 import { LogLevel } from '../logger.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./portal-lifecycle.ts'), import('./clear-stored-data.ts')])
+await import('./portal-lifecycle.ts')
 
 /** Calls that need an agent that is ready. */
 const CALLS = {

@@ -81,7 +81,6 @@ const conversationOf = (told: readonly ToldEvent[]) =>
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('./load-agent.ts'),
-  import('./clear-stored-data.ts'),
   import('../masking/data-masker.ts'),
   import('../outbox/create-stored-queue.ts'),
   import('../resume/session-resume.ts'),

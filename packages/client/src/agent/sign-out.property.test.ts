@@ -72,7 +72,6 @@ function makeAgent(parts: Parts, byPopup: boolean) {
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('./load-agent.ts'),
-  import('./clear-stored-data.ts'),
   import('../masking/data-masker.ts'),
   import('../auth/sign-in/pkce-strategy.ts'),
 ])

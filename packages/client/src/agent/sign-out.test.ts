@@ -15,7 +15,7 @@ import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./load-agent.ts'), import('./clear-stored-data.ts')])
+await import('./load-agent.ts')
 
 /** An account agent with a token of a person, over one tab. */
 function setUpPerson() {

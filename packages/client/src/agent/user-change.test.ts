@@ -6,7 +6,6 @@ import { HostStore } from '../../test/host-store.ts'
 // Loaded before, since the manual clock does not wait for a file.
 await Promise.all([
   import('./portal-lifecycle.ts'),
-  import('./clear-stored-data.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/stored-queue.ts'),
 ])

@@ -41,8 +41,8 @@ const API = 'https://a.test'
 const entry = (value: unknown, owner?: unknown) => ({
   value,
   timestamp: 1,
-  api: API,
-  ...(owner !== undefined && { owner }),
+  deployment: API,
+  ...(owner !== undefined && { user: owner }),
 })
 
 describe('another agent continues the conversation', () => {
@@ -91,7 +91,7 @@ describe('whose attributes they are', () => {
     const { store, entryOf } = setUp()
     store.belongTo('ada')
     store.merge({ plan: 'gold' })
-    expect(entryOf(KEY)).toEqual({ value: { plan: 'gold' }, timestamp: 7, api: API, owner: 'ada' })
+    expect(entryOf(KEY)).toEqual({ value: { plan: 'gold' }, timestamp: 7, deployment: API, user: 'ada' })
   })
 
   it('anybody’s go along into a sign-in', () => {
@@ -99,7 +99,7 @@ describe('whose attributes they are', () => {
     void store.restore()
     store.belongTo('ada')
     expect(store.get()).toEqual({ plan: 'gold' })
-    expect(entryOf(KEY)).toMatchObject({ value: { plan: 'gold' }, owner: 'ada' })
+    expect(entryOf(KEY)).toMatchObject({ value: { plan: 'gold' }, user: 'ada' })
   })
 
   it.each<[string, string | undefined, string | undefined, boolean]>([
@@ -151,7 +151,7 @@ describe('whose attributes they are', () => {
     store.belongTo('eve')
     expect(store.get()).toEqual({ city: 'Oslo' })
     expect(Object.isFrozen(store.get())).toBe(true)
-    expect(entryOf(KEY)).toMatchObject({ value: { city: 'Oslo' }, owner: 'eve' })
+    expect(entryOf(KEY)).toMatchObject({ value: { city: 'Oslo' }, user: 'eve' })
   })
 
   it('what was removed no longer counts as set by this page', async () => {
@@ -177,8 +177,8 @@ describe('whose attributes they are', () => {
 
 describe('another deployment whose agent has the same id', () => {
   it.each([
-    ['another deployment', { api: 'https://b.test' }],
-    ['an unknown deployment', { api: undefined }],
+    ['another deployment', { deployment: 'https://b.test' }],
+    ['an unknown deployment', { deployment: undefined }],
   ])('[SEC-25] ignores the context of %s', (_case, more) => {
     const { store } = setUp({ [KEY]: { ...entry({ iban: 'DE02' }), ...more } })
     void store.restore()
@@ -187,7 +187,7 @@ describe('another deployment whose agent has the same id', () => {
   })
 
   it('[SEC-25] does not delete the context of another deployment', async () => {
-    const { store, entryOf } = setUp({ [KEY]: { ...entry({ iban: 'DE02' }), api: 'https://b.test' } })
+    const { store, entryOf } = setUp({ [KEY]: { ...entry({ iban: 'DE02' }), deployment: 'https://b.test' } })
     void store.restore()
     await store.remove()
     expect(entryOf(KEY)?.value).toEqual({ iban: 'DE02' })

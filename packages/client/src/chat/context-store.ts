@@ -1,24 +1,11 @@
-import { restBase } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 import type { AgentScope } from '../scope.ts'
-import type { Awaitable, CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
-import { resolveOwnAdapter } from '../storage/create-cache-adapter.ts'
+import type { Awaitable, CacheAdapter } from '../storage/cache-adapter.ts'
+import { KeyedStore, KINDS, type StoredEntry } from '../storage/keyed-store.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-
-/** Start of the key under which a context is stored; the agent's id follows. */
-const CONTEXT_KEY_PREFIX = 'aiagent_context_'
-
-/** Appended to a key prefix of the host. */
-const CONTEXT = 'context_'
 
 /** Attributes of the conversation, by name. */
 export type ContextAttributes = Readonly<Record<string, unknown>>
-
-/** The stored entry: the attributes, with their deployment and user. */
-interface OwnedEntry extends CacheEntry {
-  api?: unknown
-  owner?: unknown
-}
 
 /** Whose attributes they are. */
 interface ContextUser {
@@ -34,13 +21,11 @@ const UNKNOWN_USER: ContextUser = { owner: undefined, isKnown: false }
  * The attributes of the conversation. Owns them in memory, and a copy in the store that survives a reload (FLOW-08).
  *
  * Values from the host are copied and frozen at once, so later changes of its objects have no effect. A store that
- * fails costs the copy, never a call. An asynchronous store is written in order, and not before it was read.
+ * fails costs the copy, never a call. An asynchronous store is not written before it was read.
  */
 export class ContextStore {
   readonly #scope: AgentScope<never>
-  readonly #adapter: CacheAdapter
-  /** Address of the deployment: an entry of another one, whose agent has the same id, is ignored. */
-  readonly #api: string
+  readonly #store: KeyedStore
   #key: string
   #attributes: ContextAttributes | null = null
   /** Attributes that this page has set, not a previous one. */
@@ -48,16 +33,15 @@ export class ContextStore {
   #user = UNKNOWN_USER
   /** Changes made while the store is being read; undefined at any other time. */
   #meanwhile: { changed?: boolean; removed?: boolean } | undefined
-  /** The pending writes of an asynchronous store. */
-  #writing: Promise<void> | undefined
-
   /** @param adapter where the copy is stored; by default as configured */
   constructor(scope: AgentScope<never>, adapter?: CacheAdapter) {
     const { config, environment, logger } = scope
+    const { cache, endpoint: deployment } = config
     this.#scope = scope
-    this.#adapter = adapter ?? resolveOwnAdapter(config.cache, environment, (...warning) => logger.warn(...warning))
-    this.#api = restBase(config.endpoint)
-    this.#key = this.#keyOf(config.id)
+    // A conversation belongs to one user, whom the memory of a process does not name.
+    const place = { environment, cache, deployment, adapter, isOwn: true }
+    this.#store = new KeyedStore(KINDS.context, { ...place, warn: (...warning) => logger.warn(...warning) })
+    this.#key = this.#store.key({ agent: config.id })
   }
 
   /**
@@ -66,16 +50,12 @@ export class ContextStore {
    */
   async moveTo(agentId: string): Promise<void> {
     const from = this.#key
-    const to = this.#keyOf(agentId)
+    const to = this.#store.key({ agent: agentId })
     if (from === to) return
     this.#key = to
     await this.restore()
-    if (this.#attributes !== null) this.#store()
-    try {
-      await this.#delete(from)
-    } catch (error) {
-      this.#fail(error)
-    }
+    if (this.#attributes !== null) void this.#write()
+    await this.#store.delete(from)
   }
 
   /** The attributes, or null; the same frozen object until they change. */
@@ -94,14 +74,10 @@ export class ContextStore {
    * Synchronous if the store is.
    */
   restore(): Awaitable<void> {
-    try {
-      const stored = this.#adapter.get(this.#key)
-      if (!isPromiseLike(stored)) return this.#take(stored)
-      this.#meanwhile = {}
-      return this.#takeLater(stored)
-    } catch (error) {
-      this.#fail(error)
-    }
+    const stored = this.#store.get(this.#key)
+    if (!isPromiseLike(stored)) return this.#take(stored)
+    this.#meanwhile = {}
+    return this.#takeLater(stored)
   }
 
   /**
@@ -142,7 +118,7 @@ export class ContextStore {
     this.#attributes = Object.freeze({ ...this.#attributes, ...changed })
     this.#setHere ??= new Set()
     for (const name of Object.keys(changed)) this.#setHere.add(name)
-    this.#store()
+    void this.#write()
   }
 
   /**
@@ -155,7 +131,7 @@ export class ContextStore {
     if (owner === previous) return
     const isStrangers = previous !== undefined
     if (isStrangers) this.forgetPrevious()
-    else if (this.#attributes !== null) this.#store()
+    else if (this.#attributes !== null) void this.#write()
   }
 
   /** Removes the attributes that a previous page stored. */
@@ -163,7 +139,7 @@ export class ContextStore {
     if (this.#attributes === null) return
     const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere?.has(name))
     this.#attributes = own.length > 0 ? Object.freeze(Object.fromEntries(own)) : null
-    this.#store()
+    void this.#write()
   }
 
   /** Removes all attributes, here and in the store. */
@@ -172,8 +148,7 @@ export class ContextStore {
     this.#attributes = null
     this.#setHere = undefined
     if (this.#meanwhile) this.#meanwhile.removed = true
-    this.#store()
-    return this.#writing
+    return this.#write()
   }
 
   /** Like {@link remove}, and clears the user of the context. */
@@ -183,78 +158,35 @@ export class ContextStore {
     return removed
   }
 
-  #fail(error: unknown): void {
-    this.#scope.logger.warn('The store of the context failed; it is kept in memory only.', { error })
-  }
-
-  #keyOf(agentId: string): string {
-    const { cache } = this.#scope.config
-    const keyPrefix = cache.contextPrefix ?? cache.keyPrefix
-    return (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId
-  }
-
-  #take(stored: OwnedEntry | null | undefined): void {
-    if (stored?.api !== this.#api) return
+  #take(stored: StoredEntry<unknown> | undefined): void {
+    if (!stored) return
     const { owner, isKnown } = this.#user
-    if (isKnown && stored.owner !== undefined && stored.owner !== owner) return
+    if (isKnown && stored.user !== undefined && stored.user !== owner) return
     try {
       this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
-      if (typeof stored.owner === 'string') this.#user = { owner: stored.owner, isKnown }
+      if (typeof stored.user === 'string') this.#user = { owner: stored.user, isKnown }
     } catch {
       // No attributes were stored under our key, so there is nothing to merge.
     }
   }
 
-  async #takeLater(stored: PromiseLike<OwnedEntry | null>): Promise<void> {
-    let entry: OwnedEntry | null = null
-    try {
-      entry = await stored
-    } catch (error) {
-      this.#fail(error)
-    }
+  async #takeLater(stored: PromiseLike<StoredEntry<unknown> | undefined>): Promise<void> {
+    const entry = await stored
     const { changed, removed } = this.#meanwhile ?? {}
     this.#meanwhile = undefined
     // Removed before it was read: the stored attributes are ignored.
     if (!removed) this.#take(entry)
-    if (changed) this.#store()
+    if (changed) await this.#write()
   }
 
-  /** Deletes an entry, unless it is another deployment's. */
-  #delete(key: string): Awaitable<void> {
-    const adapter = this.#adapter
-    const remove = (stored: OwnedEntry | null) =>
-      stored?.api === undefined || stored.api === this.#api ? adapter.delete(key) : undefined
-    const stored = adapter.get(key)
-    return isPromiseLike(stored) ? stored.then(remove, () => adapter.delete(key)) : remove(stored)
-  }
-
-  #store(): void {
+  #write(): Awaitable<void> {
     if (this.#meanwhile) {
       this.#meanwhile.changed = true
       return
     }
-    const adapter = this.#adapter
-    const { clock } = this.#scope.environment
     const value = this.#attributes
-    const { owner } = this.#user
-    const write = () => {
-      if (value === null) return this.#delete(this.#key)
-      const entry: OwnedEntry = { value, timestamp: clock.now(), api: this.#api, owner }
-      return adapter.set(this.#key, entry)
-    }
-    try {
-      // A slow store receives one write after the other, since concurrent ones may end in either order.
-      const written = this.#writing ? this.#writing.then(write) : write()
-      if (!isPromiseLike(written)) return
-      const writing = Promise.resolve(written)
-        .catch(error => this.#fail(error))
-        .then(() => {
-          if (this.#writing === writing) this.#writing = undefined
-        })
-      this.#writing = writing
-    } catch (error) {
-      this.#fail(error)
-    }
+    if (value === null) return this.#store.delete(this.#key)
+    return this.#store.set(this.#key, value, { user: this.#user.owner })
   }
 }
 

@@ -9,8 +9,7 @@ import type { AgentFacts, LoadedAgent } from '../facts.ts'
 import type { KnownInitParams } from '../init-params.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
-import { createCacheAdapter, isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
-import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import type { StoreWarning } from '../storage/store-guard.ts'
 import type { EventEmitter } from '../util/event-emitter.ts'
 import type { UserStateRegistry } from '../util/user-state.ts'
 import type { CallState } from './connector/call-state.ts'
@@ -20,8 +19,7 @@ import { buildHookContract } from './connector/hook-contract.ts'
 import { PlatformConnector } from './connector/platform-connector.ts'
 import type { InitializationResult } from './portal/pipeline-stage.ts'
 import { PortalPipeline, type PortalPipelineListener } from './portal/portal-pipeline.ts'
-import { ProfileCache } from './portal/profile-cache.ts'
-import { SelectedProfileStore, storagePrefix } from './portal/selected-profile-store.ts'
+import { ProfileCache, SelectedProfileStore, storagePrefix } from './portal/profile-stores.ts'
 
 /** What the contact center needs from the agent. */
 export interface ContactCenterScope {
@@ -52,7 +50,6 @@ export class ContactCenter {
   readonly pipeline: PortalPipeline
   readonly #scope: ContactCenterScope
   readonly #options: ContactCenterOptions
-  readonly #profileCache: ProfileCache
   readonly #selectedProfiles: SelectedProfileStore
   #connector: PlatformConnector | undefined
 
@@ -61,28 +58,16 @@ export class ContactCenter {
     this.#options = options
     const { config, environment, logger, emit } = scope
     const { calls, language, onComplete, onSwitch } = options
-    const { clock } = environment
-    const adapter = resolveCacheAdapter(config.cache, environment, (...warning) => logger.warn(...warning))
-    this.#profileCache = new ProfileCache({
-      adapter,
-      isShared: isSharedStore(adapter, environment),
-      agentId: config.id,
-      endpoint: config.endpoint,
+    const warn: StoreWarning = (...warning) => logger.warn(...warning)
+    const place = { environment, deployment: config.endpoint, warn }
+    const profileCache = new ProfileCache({
+      place: { ...place, cache: config.cache, agent: config.id, userState: scope.userState },
       language: () => language.chosen,
-      ttlMs: config.cache.ttl ?? PROFILE_TTL_MS,
-      now: clock.now,
       onRemovalFailed: error => logger.error('Could not remove cached profiles from the cache adapter.', error),
     })
-    this.#selectedProfiles = new SelectedProfileStore({
-      storage: environment.sessionStorage,
-      // The memory of a process is shared by many users; that of a page belongs to one.
-      memory: environment.page ? createCacheAdapter('memory', environment) : new MemoryCacheAdapter(),
-      endpoint: config.endpoint,
-      now: clock.now,
-      warn: message => logger.warn(message),
-    })
+    this.#selectedProfiles = new SelectedProfileStore(place)
     this.pipeline = new PortalPipeline({
-      profileCache: this.#profileCache,
+      profileCache,
       selectedProfiles: this.#selectedProfiles,
       emit,
       listener: {
@@ -162,13 +147,13 @@ export class ContactCenter {
     return this.pipeline.start(input, { signal })
   }
 
-  /** Ends the selection in flight, and removes the cached profiles and the selected ones. */
+  /** Ends the selection in flight, and removes the selected profiles. */
   async forgetUser(): Promise<void> {
     const { facts, config } = this.#scope
     const deployment = facts.deployment?.deployment
     const reset = this.pipeline.reset()
     const selected = deployment && this.#selectedProfiles.forget(storagePrefix(deployment, config.endpoint))
-    await Promise.all([reset, this.#profileCache.forget(), selected])
+    await Promise.all([reset, selected])
   }
 
   #hook(environment: ReturnType<typeof connectorEnvironment>) {
@@ -188,6 +173,3 @@ export class ContactCenter {
     })
   }
 }
-
-/** Default time for which a list of profiles is fresh, in milliseconds. */
-const PROFILE_TTL_MS = 300_000

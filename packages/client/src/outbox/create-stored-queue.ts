@@ -2,10 +2,10 @@ import type { ResolvedConfig } from '../check-config.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
-import { type CacheAdapter, DATABASE } from '../storage/cache-adapter.ts'
+import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
-import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
+import type { StoreWarning } from '../storage/store-guard.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Outbox } from './outbox.ts'
@@ -117,12 +117,4 @@ export async function sweepQueues({ page, memory, clock }: Environment): Promise
     if (unlock && (await mayRemove(key))) await store.delete(key)
     unlock?.()
   }
-}
-
-/** Removes the stored queues of a deployment in the origin's database, if there is one. */
-export async function clearStoredQueues(endpoint: string, cache: ResolvedConfig['cache'] | undefined): Promise<void> {
-  const databases = await indexedDB.databases()
-  if (!databases.some(({ name }) => name === DATABASE)) return
-  const starts = [queueKeyStart(endpoint), ...(cache ? [queueKeyStart(endpoint, cache)] : [])]
-  for (const start of starts) await new IndexedDbCacheAdapter().clear(start)
 }

@@ -2,9 +2,9 @@ import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { createCacheAdapter, resolveCacheAdapter } from './create-cache-adapter.ts'
-import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
+import { StoreGuard } from './store-guard.ts'
 
 const entry = (value: unknown) => ({ value, timestamp: 1 })
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -132,7 +132,7 @@ describe('resolveCacheAdapter', () => {
     const adapter = new MemoryCacheAdapter()
     const environment = stores()
     const first = resolveCacheAdapter({ adapter }, environment)
-    expect(first).toBeInstanceOf(GuardedCacheAdapter)
+    expect(first).toBeInstanceOf(StoreGuard)
     expect(resolveCacheAdapter({ adapter }, environment)).toBe(first)
     expect(resolveCacheAdapter({ adapter: first }, environment)).toBe(first)
   })

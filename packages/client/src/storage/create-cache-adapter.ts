@@ -1,10 +1,11 @@
-import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment, StorageLike } from '../platform/environment.ts'
 import type { CacheAdapter, CacheConfig, CacheStorageType } from './cache-adapter.ts'
-import { GuardedCacheAdapter, type StoreWarning } from './guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
+import { guardCacheAdapter, StoreGuard, type StoreWarning } from './store-guard.ts'
+
+export { guardCacheAdapter } from './store-guard.ts'
 
 /** One adapter per browser store: every agent of the page must find what the store rejected. */
 const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
@@ -24,25 +25,14 @@ export function createCacheAdapter(
   const storage =
     type === 'session' ? environment.sessionStorage : type === 'local' ? environment.localStorage : undefined
   if (!storage) return environment.memory
-  const known = adapters.get(storage)
-  if (known) return known
-  if (!isWritable(storage)) return environment.memory
-  const adapter = new StorageCacheAdapter(storage, warn)
-  adapters.set(storage, adapter)
-  return adapter
+  return adapters.has(storage) || isWritable(storage) ? storageAdapter(storage, warn) : environment.memory
 }
 
-/** One guard per adapter and clock, so that all users of an adapter share its back-off. */
-const guarded = new WeakMap<CacheAdapter, WeakMap<Clock, GuardedCacheAdapter>>()
-
-/** Guards a host's store. The same store gets the same guard. */
-export function guardCacheAdapter(adapter: CacheAdapter, clock: Clock, warn: StoreWarning): GuardedCacheAdapter {
-  if (adapter instanceof GuardedCacheAdapter) return adapter
-  const known = guarded.get(adapter) ?? new WeakMap<Clock, GuardedCacheAdapter>()
-  guarded.set(adapter, known)
-  const guard = known.get(clock) ?? new GuardedCacheAdapter(adapter, clock, warn)
-  known.set(clock, guard)
-  return guard
+/** The adapter over a browser store, whether or not that can be written. */
+export function storageAdapter(storage: StorageLike, warn: (message: string) => void): StorageCacheAdapter {
+  const adapter = adapters.get(storage) ?? new StorageCacheAdapter(storage, warn)
+  adapters.set(storage, adapter)
+  return adapter
 }
 
 type StoreChoice = { [Field in 'enabled' | 'storageType' | 'adapter']?: CacheConfig[Field] | undefined }
@@ -74,7 +64,7 @@ export function resolveOwnAdapter(
 
 /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
 export function isSharedStore(adapter: CacheAdapter, { memory, page }: Pick<Environment, 'memory' | 'page'>): boolean {
-  return adapter instanceof GuardedCacheAdapter || (adapter === memory && !page)
+  return (adapter instanceof StoreGuard && adapter.isCustom) || (adapter === memory && !page)
 }
 
 /** A store that stores nothing. */

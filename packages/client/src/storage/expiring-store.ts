@@ -3,8 +3,8 @@ import { copyJson } from '../util/copy-json.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { SingleFlight } from '../util/single-flight.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
-import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { removeEntries } from './remove-entries.ts'
+import { StoreGuard } from './store-guard.ts'
 
 /** Minimum time between two sweeps for expired entries of a store, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000
@@ -87,7 +87,7 @@ export class ExpiringStore {
     const prefix = this.#prefix
     const now = this.#clock.now()
     const sweeps = lastSweeps.get(adapter) ?? new Map<string, number>()
-    if (adapter instanceof GuardedCacheAdapter || isWithin(SWEEP_EVERY_MS, sweeps.get(prefix) ?? 0, now)) return
+    if (adapter instanceof StoreGuard || isWithin(SWEEP_EVERY_MS, sweeps.get(prefix) ?? 0, now)) return
     lastSweeps.set(adapter, sweeps.set(prefix, now))
     await removeEntries(adapter, prefix, key => {
       const entry = adapter.get(key)

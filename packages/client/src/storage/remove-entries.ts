@@ -1,5 +1,5 @@
 import type { CacheAdapter } from './cache-adapter.ts'
-import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
+import { StoreGuard } from './store-guard.ts'
 
 /**
  * Removes the matching entries with a key that starts with a prefix.
@@ -11,6 +11,6 @@ export async function removeEntries(
   prefix: string,
   isMatch: (key: string) => boolean = () => true,
 ): Promise<void> {
-  if (adapter instanceof GuardedCacheAdapter) return adapter.remove(prefix, isMatch)
+  if (adapter instanceof StoreGuard) return adapter.removeAll(`${prefix}${isMatch}`, prefix, isMatch)
   for (const key of await adapter.keys(prefix)) if (isMatch(key)) await adapter.delete(key)
 }

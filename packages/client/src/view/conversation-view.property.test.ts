@@ -12,7 +12,6 @@ import type { ConversationView } from './conversation-snapshot.ts'
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('../agent/load-agent.ts'),
-  import('../agent/clear-stored-data.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/create-stored-queue.ts'),
 ])

@@ -2,9 +2,9 @@ import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TimeLimitError } from '../util/abort.ts'
-import type { CacheAdapter } from './cache-adapter.ts'
-import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
+import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import { StoreGuard } from './store-guard.ts'
 
 const ENTRY = { value: 'kept', timestamp: 1 }
 /** The stored entry. */
@@ -25,7 +25,7 @@ function storeThat(answer: () => unknown) {
 function guard(adapter: CacheAdapter) {
   const clock = new ManualClock()
   const warnings: unknown[] = []
-  return { clock, warnings, guarded: new GuardedCacheAdapter(adapter, clock, (...warning) => warnings.push(warning)) }
+  return { clock, warnings, guarded: new StoreGuard(adapter, clock, (...warning) => warnings.push(warning)) }
 }
 
 /** The result of each method. */
@@ -69,6 +69,8 @@ describe('a guarded store', () => {
     await clock.advance(1)
     expect(answers).toEqual(EMPTY)
     expect(warnings).toHaveLength(1)
+    // The removal has waited for the write, and goes on without its caller.
+    await clock.advance(2_000)
     expect(clock.pendingTimers).toBe(0)
   })
 
@@ -143,22 +145,101 @@ describe('a guarded store', () => {
     for (const key of keys) store.set(key, ENTRY)
     // A host's store may list more than it was asked for.
     const whole = { ...methodsOf(store), keys: () => [...keys, 7] as string[] }
-    await guard(whole).guarded.remove('user:a:', key => key.endsWith('1') || key.endsWith(':'))
+    await guard(whole).guarded.removeAll('some', 'user:a:', key => key.endsWith('1') || key.endsWith(':'))
     expect(store.keys()).toEqual(['user:a:2', 'user:b:1', '1:user:a:'])
-    await guarded.remove('user:', () => true)
+    await guarded.removeAll('all', 'user:', () => true)
     expect(store.keys()).toEqual(['1:user:a:'])
   })
 
   it('says that a removal failed, since entries may remain', async () => {
     const noList = guard(storeThat(() => 'user:a').adapter).guarded
-    await expect(noList.remove('user:', () => true)).rejects.toThrow(
+    expect(() => noList.removeAll('all', 'user:', () => true)).toThrow(
       '`keys()` of the cache adapter did not return an array',
     )
     const { guarded, clock } = guard(storeThat(() => new Promise(() => {})).adapter)
-    const removal = guarded.remove('user:', () => true)
-    const outcome = removal.catch((error: unknown) => error)
+    const outcome = Promise.resolve(guarded.removeAll('all', 'user:', () => true)).catch((error: unknown) => error)
     await clock.advance(10_000)
     expect(await outcome).toBeInstanceOf(TimeLimitError)
+  })
+})
+
+describe('writes to a slow store', () => {
+  /** A store that takes effect when the test says so. */
+  function slowStore() {
+    const store = new MemoryCacheAdapter()
+    const pending: (() => void)[] = []
+    const later = <T>(work: () => T) => new Promise<T>(resolve => pending.push(() => resolve(work())))
+    const adapter: CacheAdapter = {
+      ...methodsOf(store),
+      set: (key, entry) => later(() => store.set(key, entry)),
+      delete: key => later(() => store.delete(key)),
+    }
+    const answer = async (index = 0) => {
+      pending.splice(index, 1)[0]?.()
+      await turnEventLoop()
+    }
+    return { store, pending, answer, ...guard(adapter) }
+  }
+
+  it('take effect in their order, for each key', async () => {
+    const { store, pending, answer, guarded } = slowStore()
+    void guarded.set('a', { value: 1, timestamp: 1 })
+    void guarded.set('a', { value: 2, timestamp: 1 })
+    void guarded.delete('a')
+    void guarded.set('b', ENTRY)
+    expect(pending).toHaveLength(2)
+    await answer(1)
+    await answer()
+    await answer()
+    expect(store.get('a')?.value).toBe(2)
+    await answer()
+    expect(store.keys()).toEqual(['b'])
+    expect(pending).toEqual([])
+  })
+
+  it('[SEC-15] do not bring back what was removed, however late they are', async () => {
+    const { store, pending, answer, guarded, clock } = slowStore()
+    void guarded.set('a', ENTRY)
+    await clock.advance(2_000)
+    void guarded.delete('a')
+    await turnEventLoop()
+    await answer(1)
+    await answer(0)
+    expect(store.keys()).toEqual(['a'])
+    await answer()
+    expect(store.keys()).toEqual([])
+    expect(pending).toEqual([])
+  })
+
+  it('[SEC-15] belong to a removal that begins before they have an answer', async () => {
+    const { store, answer, guarded } = slowStore()
+    void guarded.set('user:a', ENTRY)
+    void guarded.removeAll('all', 'user:', () => true)
+    await turnEventLoop()
+    await answer()
+    expect(guarded.get('user:a')).toBeNull()
+    await answer()
+    expect(store.keys()).toEqual([])
+  })
+})
+
+describe('what a store could not remove', () => {
+  it.each([
+    ['a removal of one entry', (guarded: StoreGuard) => guarded.delete('user:a')],
+    ['a removal by prefix', async (guarded: StoreGuard) => guarded.removeAll('all', 'user:', () => true)],
+  ])('[SEC-15] is not read again until it is written again: %s', async (_case, remove) => {
+    const store = new MemoryCacheAdapter()
+    const fails = { now: true }
+    const refuse = (key: string) => (fails.now ? Promise.reject(new Error('read only')) : store.delete(key))
+    const { guarded } = guard({ ...methodsOf(store), delete: refuse })
+    for (const key of ['user:a', 'other']) store.set(key, STORED as CacheEntry)
+    await Promise.resolve(remove(guarded)).catch(() => {})
+    expect([store.keys(), guarded.get('user:a'), guarded.get('other')]).toEqual([['user:a', 'other'], null, ENTRY])
+    void guarded.set('user:a', { value: 'new', timestamp: 2 })
+    expect(guarded.get('user:a')).toEqual({ value: 'new', timestamp: 2 })
+    fails.now = false
+    await remove(guarded)
+    expect(store.keys()).toEqual(['other'])
   })
 })
 

@@ -1,0 +1,135 @@
+import { type Id, isJsonObject, restBase, sameId, type UserProfile } from '@aiagent/protocol'
+import { toLangParameter } from '../../api/language.ts'
+import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
+import { KeyedStore, KINDS, type StorePlace } from '../../storage/keyed-store.ts'
+import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
+import { TextAdapter } from '../../storage/storage-cache-adapter.ts'
+
+export interface ProfileCacheOptions {
+  /** Its agent is the configured one, which stays in the key even where the user picks another agent. */
+  readonly place: StorePlace & { readonly deployment: string; readonly agent: string }
+  /** The language that the host set; without one, names are in the agent's language. */
+  language?(): string | undefined
+  /** Called when entries could not be removed from the store. */
+  onRemovalFailed?(error: unknown): void
+}
+
+/** Caches the profiles of each portal and user as of the last completed run, so that the next run needs no request. */
+export class ProfileCache {
+  readonly #options: ProfileCacheOptions
+  readonly #store: KeyedStore<readonly UserProfile[]>
+  /** What all keys of the agent have in common. */
+  readonly #agent: { readonly agent: string; readonly deployment: string }
+
+  constructor(options: ProfileCacheOptions) {
+    const { place } = options
+    this.#options = options
+    this.#store = new KeyedStore(KINDS.profiles, place)
+    this.#agent = { agent: place.agent, deployment: restBase(place.deployment) }
+  }
+
+  /** In a store that is not shared, the lists of other users are removed. */
+  async claim(user: string): Promise<void> {
+    if (!this.#store.isShared) await this.#remove(() => this.#store.remove(this.#agent, { user }))
+  }
+
+  /** The fresh list of a portal for a user, or undefined. */
+  async get(portalId: Id, user: string): Promise<readonly UserProfile[] | undefined> {
+    const { value } = (await this.#store.get(this.#key(portalId, user))) ?? {}
+    return isProfileList(value) ? value : undefined
+  }
+
+  /** Stores a list unless a fresh one is stored already: using a list does not prolong its life. */
+  async keep(portalId: Id, user: string, profiles: readonly UserProfile[]): Promise<void> {
+    const known = (stored: unknown) => (isProfileList(stored) ? stored : undefined)
+    await this.#store.load(this.#key(portalId, user), async () => profiles, undefined, known)
+  }
+
+  /** Removes the lists of one portal; without an id, every list of this agent. In a shared store only those of its users. */
+  async forget(portalId?: Id): Promise<void> {
+    const portal = portalId === undefined ? undefined : String(portalId)
+    await this.#remove(() => this.#store.removeUsers({ ...this.#agent, portal }))
+  }
+
+  async #remove(work: () => unknown): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.onRemovalFailed?.(error)
+    }
+  }
+
+  #key(portalId: Id, user: string): string {
+    const chosen = this.#options.language?.()
+    const language = chosen ? toLangParameter(chosen) : undefined
+    return this.#store.key({ ...this.#agent, portal: String(portalId), user, language })
+  }
+}
+
+/**
+ * The profile selected last in each portal, under the keys and in the form that the host's pages share (FLOW-13), in the
+ * session storage of the tab.
+ *
+ * A selection of another user is ignored. One that the host's pages wrote names no user, and counts.
+ */
+export class SelectedProfileStore {
+  readonly #store: KeyedStore<string>
+
+  constructor(place: Omit<StorePlace, 'cache'>) {
+    const { sessionStorage, page, memory } = place.environment
+    // The memory of a process is shared by many users; that of a page belongs to one.
+    const replacement = page ? memory : new MemoryCacheAdapter()
+    const beside = sessionStorage ? createCacheAdapter('session', place.environment, place.warn) : replacement
+    this.#store = new KeyedStore(KINDS.selectedProfile, { ...place, adapter: new TextAdapter(sessionStorage, beside) })
+  }
+
+  /** Id of the profile that the user selected in a portal. */
+  async recall(prefix: string, portalId: Id, user: string): Promise<Id | undefined> {
+    const stored = await this.#store.get(this.#key(prefix, portalId))
+    if (!stored || (stored.deployment !== undefined && stored.user !== user)) return undefined
+    try {
+      const entry: unknown = JSON.parse(stored.value)
+      if (!isJsonObject(entry) || !isId(entry['id'])) return undefined
+      return isId(entry['portalId']) && sameId(entry['portalId'], portalId) ? entry['id'] : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Stores a selection of the user. */
+  async remember(prefix: string, portalId: Id, profile: UserProfile, user: string): Promise<void> {
+    const { name, id, isLastUsedInPortal } = profile
+    const value = JSON.stringify({ name: name ?? '', id, isLastUsedInPortal: isLastUsedInPortal ?? false, portalId })
+    await this.#store.set(this.#key(prefix, portalId), value, { user })
+  }
+
+  /** Removes the selections of other users of this deployment. */
+  async claim(prefix: string, user: string): Promise<void> {
+    await this.#store.remove({ tenant: prefix }, { user })
+  }
+
+  /** Removes the selections in every portal, except by users of another deployment. */
+  async forget(prefix: string): Promise<void> {
+    await this.#store.remove({ tenant: prefix })
+  }
+
+  #key(tenant: string, portalId: Id): string {
+    return this.#store.key({ tenant, portal: String(portalId) })
+  }
+}
+
+/** Prefix of the keys: the tenant's identifier, else the first segment of the endpoint's path, else empty. */
+export function storagePrefix(
+  deployment: { readonly tenant_identifier?: string | null | undefined },
+  endpoint: string,
+): string {
+  return deployment.tenant_identifier?.trim() || (new URL(restBase(endpoint)).pathname.split('/')[1] ?? '')
+}
+
+function isProfileList(value: unknown): value is UserProfile[] {
+  return Array.isArray(value) && value.every(each => isJsonObject(each) && isId(each['id']))
+}
+
+function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number'
+}

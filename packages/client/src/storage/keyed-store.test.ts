@@ -1,0 +1,192 @@
+import { ManualClock } from '@aiagent/test-support'
+import { afterEach, describe, expect, it } from 'vitest'
+import { setUp } from '../../test/agent-harness.ts'
+import { setUpScope } from '../../test/fake-scope.ts'
+import { FakeStorage } from '../../test/fake-service.ts'
+import { HostStore } from '../../test/host-store.ts'
+import { AiAgent } from '../ai-agent.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
+import { KeyedStore, KINDS, type Kind } from './keyed-store.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+
+const NOTE: Kind = { key: '{keyPrefix}note_{deployment}:{user}:{id}', isUsers: true }
+
+describe('a kind that is added to the table', () => {
+  const kinds: Record<string, Kind> = KINDS
+  afterEach(() => {
+    delete kinds['note']
+  })
+
+  const setUpPage = (isUsers = true) => {
+    kinds['note'] = { ...NOTE, isUsers }
+    const parts = setUp({}, { sessionStorage: new FakeStorage(), localStorage: new FakeStorage() })
+    const environment = resolveEnvironment(parts.environment)
+    const notes = (deployment: string, storageType: 'session' | 'local', keyPrefix?: string) =>
+      new KeyedStore(NOTE, { environment, cache: { storageType, keyPrefix }, deployment })
+    const write = (deployment: string, keyPrefix?: string) => {
+      for (const storageType of ['session', 'local'] as const) {
+        const store = notes(deployment, storageType, keyPrefix)
+        for (const user of ['ada', 'bob']) void store.set(store.key({ deployment, user, id: '1' }), 'a note')
+      }
+    }
+    const left = () =>
+      [environment.sessionStorage, environment.localStorage].flatMap(storage =>
+        [...(storage as FakeStorage).items.keys()].filter(key => key.includes('note_')),
+      )
+    return { ...parts, environment, write, left }
+  }
+
+  it('[SEC-18] is emptied by clearStoredData(), for that deployment only', async () => {
+    const { emulator, environment, write, left } = setUpPage(false)
+    write(emulator.origin)
+    write(emulator.origin, 'shop_')
+    write('https://else.test')
+    expect(left()).toHaveLength(12)
+    await AiAgent.clearStoredData(emulator.origin, { environment, cache: { keyPrefix: 'shop_' } })
+    expect(left().map(key => key.includes('https://else.test'))).toEqual([true, true, true, true])
+    await AiAgent.clearStoredData('https://else.test', { environment })
+    expect(left()).toEqual([])
+  })
+
+  it('[SEC-15] is emptied by a logout() before initialize(), if it belongs to users', async () => {
+    for (const [isUsers, count] of [
+      [true, 0],
+      [false, 4],
+    ] as const) {
+      const { emulator, make, write, left } = setUpPage(isUsers)
+      write(emulator.origin)
+      const { agent } = make()
+      await agent.logout()
+      expect(left()).toHaveLength(count)
+      await agent.destroy()
+    }
+  })
+
+  it('[SEC-15] is emptied by a sign-out of its agent, in a custom adapter only for the users of the agent', async () => {
+    for (const [isShared, others] of [
+      [false, 0],
+      [true, 1],
+    ] as const) {
+      const adapter = new MemoryCacheAdapter()
+      const sessionStorage = new FakeStorage()
+      const scope = setUpScope({ environment: { sessionStorage } })
+      const { environment, userState } = scope
+      const place = { environment, deployment: 'https://a.test', cache: isShared ? { adapter } : {} }
+      const store = new KeyedStore(NOTE, { ...place, userState })
+      const other = new KeyedStore(NOTE, place)
+      const parts = { deployment: 'https://a.test', id: '1' }
+      void store.set(store.key({ ...parts, user: 'ada' }), 'of this agent')
+      void other.set(other.key({ ...parts, user: 'bob' }), 'of another one')
+      await userState.forget(() => {})
+      const left = [...adapter.keys(), ...sessionStorage.items.keys()]
+      expect(left.filter(key => key.includes('ada'))).toEqual([])
+      expect(left.filter(key => key.includes('bob'))).toHaveLength(others)
+    }
+  })
+})
+
+describe('the keys that other code knows', () => {
+  it.each<[keyof typeof KINDS, Record<string, string>, object, string]>([
+    ['selectedProfile', { tenant: 'acme', portal: '5' }, {}, 'v2_acmeselectedProfile-5'],
+    [
+      'profiles',
+      { agent: '7', portal: '5', deployment: 'https://a.test', user: 'ada' },
+      { keyPrefix: 'shop_' },
+      'vendor_profiles_7_5_https://a.test_ada',
+    ],
+    [
+      'anonymousToken',
+      { tenant: 'TEN', api: 'https://a.test', scopes: '0a1b2c3d' },
+      {},
+      'aiagent_auth_TEN:https://a.test:anonymous_token:0a1b2c3d',
+    ],
+    [
+      'metadata',
+      { apiDomain: 'a.test', tenant: 'TEN' },
+      { keyPrefix: 'shop_' },
+      'shop_auth_metadata:customer:a.test:TEN:false',
+    ],
+    ['context', { agent: 'help' }, {}, 'aiagent_context_help'],
+    ['context', { agent: 'help' }, { keyPrefix: 'shop_' }, 'shop_context_help'],
+    ['context', { agent: 'help' }, { keyPrefix: 'shop_', contextPrefix: 'ada_' }, 'ada_context_help'],
+    [
+      'deploymentInfo',
+      { deployment: 'https://a.test' },
+      { keyPrefix: 'shop_' },
+      'aiagent_static_deployment-info-https://a.test',
+    ],
+    [
+      'response',
+      { name: 'getPortals', departmentId: '9', api: 'https://a.test' },
+      {},
+      'aiagent_cache_getPortals:api=https%3A%2F%2Fa.test&departmentId=9',
+    ],
+    ['loginState', { id: '0a' }, {}, 'aiagent_oidc_state.0a'],
+    ['loginAnswer', {}, {}, 'aiagent_login_answer'],
+    ['loginReturn', {}, {}, 'aiagent_login_return'],
+  ])('%s with %j and the prefixes %j is %s', (kind, parts, cache, key) => {
+    expect(new KeyedStore(KINDS[kind], { environment: resolveEnvironment(), cache }).key(parts)).toBe(key)
+  })
+})
+
+describe('expired entries', () => {
+  const load = (store: KeyedStore<string>, key: string) => store.load(key, async () => 'loaded')
+
+  it('[SEC-77] of every user and kind go from the stores of a page with the next request of any user', async () => {
+    const clock = new ManualClock(1)
+    const sessionStorage = new FakeStorage()
+    const localStorage = new FakeStorage()
+    const environment = resolveEnvironment({ clock, sessionStorage, localStorage, memory: new MemoryCacheAdapter() })
+    const local = { storageType: 'local' } as const
+    const responses = new KeyedStore<string>(KINDS.response, { environment, cache: local })
+    const ofAda = responses.key({ name: 'getPortals', api: 'a', user: 'ada' })
+    await load(responses, ofAda)
+    const tokens = new KeyedStore<string>(KINDS.anonymousToken, { environment })
+    const token = tokens.key({ tenant: 'TEN', api: 'a', scopes: '0a' })
+    await tokens.set(token, 'token', { expiresAt: clock.now() + 3_600_000 })
+    const contexts = new KeyedStore<string>(KINDS.context, { environment, deployment: 'https://a.test' })
+    await contexts.set(contexts.key({ agent: 'help' }), 'stays')
+    localStorage.setItem('aiagent_oidc_user.a:app', JSON.stringify({ expiresAt: clock.now() }))
+    sessionStorage.setItem('aiagent_oidc_state.0a', JSON.stringify({ beganAt: clock.now() }))
+    sessionStorage.setItem('aiagent_oidc_state.0b', 'unreadable')
+    localStorage.setItem('cart', JSON.stringify({ value: 1, timestamp: 1, expiresAt: 2 }))
+    const left = () => [...sessionStorage.items.keys(), ...localStorage.items.keys()].sort()
+    const later = async (ms: number) => {
+      await clock.advance(ms)
+      const ofBob = new KeyedStore<string>(KINDS.response, { environment })
+      await load(ofBob, ofBob.key({ name: 'getPortals', api: 'b', user: 'bob' }))
+      return left().filter(key => !key.includes('user=bob'))
+    }
+    const lasting = ['aiagent_context_help', 'aiagent_oidc_user.a:app', 'cart']
+    expect(await later(299_999)).toEqual([...lasting, ofAda, token, 'aiagent_oidc_state.0a'].sort())
+    expect(await later(60_000)).toEqual([...lasting, token, 'aiagent_oidc_state.0a'].sort())
+    expect(await later(3_600_000)).toEqual([...lasting, 'aiagent_oidc_state.0a'].sort())
+    expect(await later(86_400_000)).toEqual(lasting)
+    expect(await later(90 * 86_400_000)).toEqual(['aiagent_context_help', 'cart'])
+  })
+
+  it('[SEC-77] go from a custom adapter only when their owner reads them', async () => {
+    const clock = new ManualClock(1)
+    const adapter = new HostStore()
+    const environment = resolveEnvironment({ clock })
+    const store = () => new KeyedStore<string>(KINDS.response, { environment, cache: { adapter } })
+    const ofAda = store().key({ name: 'getPortals', api: 'a', user: 'ada' })
+    const ofBob = store().key({ name: 'getPortals', api: 'a', user: 'bob' })
+    await load(store(), ofAda)
+    await clock.advance(300_000)
+    await load(store(), ofBob)
+    expect([...adapter.entries.keys()]).toEqual([ofAda, ofBob])
+    expect(await store().get(ofAda)).toBeUndefined()
+    expect([...adapter.entries.keys()]).toEqual([ofBob])
+  })
+
+  it('are those of the future too, which were written before the clock was set back', async () => {
+    const clock = new ManualClock(1_000_000)
+    const adapter = new MemoryCacheAdapter()
+    const store = new KeyedStore<string>(KINDS.response, { environment: resolveEnvironment({ clock }), adapter })
+    await store.set('a', 'of the future')
+    clock.shiftWallClock(-300_000)
+    expect(store.get('a')).toBeUndefined()
+    expect(adapter.keys()).toEqual([])
+  })
+})

@@ -1,0 +1,507 @@
+import { isJsonObject, restBase } from '@aiagent/protocol'
+import type { Clock } from '../platform/clock.ts'
+import type { Environment, StorageLike } from '../platform/environment.ts'
+import { copyJson } from '../util/copy-json.ts'
+import { fnv1a } from '../util/fnv1a.ts'
+import { isPromiseLike } from '../util/is-promise-like.ts'
+import type { UserStateRegistry } from '../util/user-state.ts'
+import { encodeKey } from '../util/well-formed.ts'
+import { type Awaitable, type CacheAdapter, type CacheConfig, type CacheEntry, DATABASE } from './cache-adapter.ts'
+import { createCacheAdapter, EmptyCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import { type StorageCacheAdapter, TextAdapter } from './storage-cache-adapter.ts'
+import { after, guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
+
+/** How a part is written into a key, and the pattern of any part. */
+interface PartForm {
+  readonly write: (part: string) => string
+  readonly any: string
+}
+
+const PLAIN: PartForm = { write: part => part, any: '.*' }
+/** A colon separates the parts. */
+const ENCODED: PartForm = { write: encodeKey, any: '[^:]*' }
+/** An underscore separates the parts. */
+const UNDERSCORED: PartForm = {
+  write: part => part.replaceAll('%', '%25').replaceAll('_', '%5F'),
+  any: '[^_]*',
+}
+
+const FIVE_MINUTES_MS = 300_000
+const DAY_MS = 86_400_000
+
+/** How the entries of one kind are stored. */
+export interface Kind {
+  /**
+   * The form of a key. `{name}` is a part of it, and `{_name}` one that may be absent. `{parameters}` are all other
+   * parts, as `name=value`. `{keyPrefix}` and `{contextPrefix}` are the options of `cache`, else `aiagent_`.
+   *
+   * The parts `deployment`, `hash` (of the deployment's address), `api` and `apiDomain` name the deployment, and `user` the
+   * user. Entries that are found without naming a deployment belong to a login provider, and are those of all deployments.
+   */
+  readonly key: string
+  /** @default PLAIN */
+  readonly parts?: PartForm
+  /** Whether entries go with the user who signs out. All go with `clearStoredData()`. */
+  readonly isUsers: boolean
+  /** Where the deployment and the user stand if the key does not name them: in the entry, or in one beside it. */
+  readonly ownerIn?: 'entry' | 'beside'
+  /** How long an entry is fresh, in milliseconds. @default as long as the entry says */
+  readonly ttlMs?: number
+  /** For a text without an envelope, the time from which `ttlMs` counts; undefined for one that stays. */
+  readonly timeOf?: (text: string) => number | undefined
+}
+
+/** Everything that the client stores. An agent stores nothing under another key. */
+export const KINDS = {
+  deploymentInfo: {
+    key: 'aiagent_static_deployment-info-{deployment}',
+    isUsers: false,
+    ttlMs: FIVE_MINUTES_MS,
+  },
+  response: {
+    key: '{keyPrefix}cache_{name}:{parameters}',
+    parts: ENCODED,
+    isUsers: true,
+    ttlMs: FIVE_MINUTES_MS,
+  },
+  metadata: {
+    key: '{keyPrefix}auth_metadata:customer:{apiDomain}:{tenant}:false',
+    isUsers: true,
+    ttlMs: FIVE_MINUTES_MS,
+  },
+  loginMetadata: {
+    key: 'aiagent_auth_metadata:{userType}:{api}:{tenant}:true',
+    isUsers: true,
+    ttlMs: FIVE_MINUTES_MS,
+  },
+  anonymousToken: { key: '{keyPrefix}auth_{tenant}:{api}:anonymous_token:{scopes}', isUsers: true },
+  context: { key: '{contextPrefix}context_{agent}', isUsers: true, ownerIn: 'entry' },
+  session: {
+    key: '{contextPrefix}session_{hash}:{agent}:{user}:{selectedAgent}:{portal}:{profile}',
+    parts: ENCODED,
+    isUsers: true,
+  },
+  queue: {
+    key: '{contextPrefix}queue_{hash}:{user}:{selectedAgent}:{portal}:{profile}:{page}',
+    parts: ENCODED,
+    isUsers: true,
+  },
+  profiles: {
+    key: 'vendor_profiles_{agent}_{portal}_{deployment}_{user}{_language}',
+    parts: UNDERSCORED,
+    isUsers: true,
+    ttlMs: FIVE_MINUTES_MS,
+  },
+  selectedProfile: { key: 'v2_{tenant}selectedProfile-{portal}', isUsers: true, ownerIn: 'beside' },
+  signOut: {
+    key: 'aiagent_signed-out_{contextPrefix}session_{hash}:{group}',
+    isUsers: false,
+    ttlMs: 30 * DAY_MS,
+    timeOf: text => finite(Number.parseInt(text, 10)),
+  },
+  rememberedLogin: { key: 'aiagent_auth_login:{deployment}', isUsers: false },
+  loginUser: {
+    key: 'aiagent_oidc_user.{login}',
+    isUsers: false,
+    // After the expiry of the access token: longer than providers renew it.
+    ttlMs: 90 * DAY_MS,
+    timeOf: text => finite(memberOf(text, 'expiresAt')),
+  },
+  loginState: {
+    key: 'aiagent_oidc_state.{id}',
+    isUsers: false,
+    ttlMs: DAY_MS,
+    timeOf: text => finite(memberOf(text, 'beganAt')) ?? Number.NEGATIVE_INFINITY,
+  },
+  loginAnswer: { key: 'aiagent_login_answer', isUsers: false },
+  loginReturn: { key: 'aiagent_login_return', isUsers: false },
+} satisfies Record<string, Kind>
+
+/** Parts of a key by name. */
+export type KeyParts = Readonly<Record<string, string | undefined>>
+
+type Prefixes = { [Field in 'keyPrefix' | 'contextPrefix']?: CacheConfig[Field] | undefined }
+
+/** The stored form of a value. */
+export interface StoredEntry<T> extends CacheEntry<T> {
+  /** When it expires, in milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined
+  /** Address of the deployment. */
+  readonly deployment?: string | undefined
+  /** Fingerprint of the user; undefined for an anonymous one. */
+  readonly user?: string | undefined
+}
+
+/** Where entries are stored, and for whom. */
+export interface StorePlace {
+  readonly environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock' | 'page'>
+  readonly cache?: { [Field in keyof CacheConfig]?: CacheConfig[Field] | undefined } | undefined
+  /** Address of the deployment. */
+  readonly deployment?: string | undefined
+  /** Id of the agent. */
+  readonly agent?: string | undefined
+  /** Where a store of users' entries registers itself, so that a sign-out empties it. */
+  readonly userState?: UserStateRegistry | undefined
+  /** Called once when the store fails. @default warns on the console */
+  readonly warn?: StoreWarning | undefined
+  /** Whether the memory that replaces a store is one of this object, and not that of the process. @default false */
+  readonly isOwn?: boolean
+  /** Replaces the store of the configuration. */
+  readonly adapter?: CacheAdapter | undefined
+}
+
+/**
+ * The entries of one kind in a store. It answers synchronously if the store does, and never fails: a store that fails counts
+ * as empty. Values are copied on the way in and out.
+ */
+export class KeyedStore<T = unknown> {
+  /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
+  readonly isShared: boolean
+  readonly #kind: Kind
+  readonly #place: StorePlace
+  readonly #guard: StoreGuard
+  readonly #clock: Clock
+  readonly #deployment: string | undefined
+  readonly #ttlMs: number
+  /** Users whose keys this object has made. */
+  #users: Set<string> | undefined
+  /** Incremented with every removal, so that results of earlier requests are not stored after it. */
+  #removals = 0
+
+  constructor(kind: Kind, place: StorePlace) {
+    const { environment, cache, deployment } = place
+    this.#kind = kind
+    this.#place = place
+    this.#clock = environment.clock
+    this.#deployment = deployment === undefined ? undefined : restBase(deployment)
+    this.#ttlMs = (kind.ttlMs && cache?.ttl) ?? kind.ttlMs ?? Number.POSITIVE_INFINITY
+    const adapter = adapterOf(place)
+    const { console } = environment
+    const warn: StoreWarning = place.warn ?? ((message, details) => console.warn(message, details?.error))
+    this.#guard = guardCacheAdapter(adapter, environment.clock, warn, adapter === cache?.adapter)
+    if (kind.isUsers) place.userState?.own(this)
+    this.isShared = this.#guard.isCustom || (adapter === environment.memory && !environment.page)
+  }
+
+  /** The key of an entry. */
+  key(parts: KeyParts): string {
+    const { user } = parts
+    if (user) (this.#users ??= new Set()).add(user)
+    return keyOf(this.#kind, this.#place.cache, parts)
+  }
+
+  /** The fresh entry of a key; undefined for one of another deployment. */
+  get(key: string): Awaitable<StoredEntry<T> | undefined> {
+    return after(this.#guard.get(key), entry => this.#read(key, entry))
+  }
+
+  /** Stores a value. Resolves when it is stored, and when the store fails. */
+  set(key: string, value: T, facts: Pick<StoredEntry<T>, 'user' | 'expiresAt'> = {}): Awaitable<void> {
+    const timestamp = this.#clock.now()
+    const expiresAt = facts.expiresAt ?? finite(timestamp + this.#ttlMs)
+    const entry: StoredEntry<T> = {
+      value: copyJson(value),
+      timestamp,
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(this.#deployment !== undefined && { deployment: this.#deployment }),
+      ...(facts.user !== undefined && { user: facts.user }),
+    }
+    return this.#guard.set(key, entry)
+  }
+
+  /** Removes the entry of a key, unless it is another deployment's. */
+  delete(key: string): Awaitable<void> {
+    const remove = () => this.#guard.delete(key)
+    if (this.#kind.ownerIn === undefined) return remove()
+    return after(this.#guard.settled(key), () =>
+      after(this.#guard.get(key), entry => (this.#isOthers(entry) ? undefined : remove())),
+    )
+  }
+
+  /**
+   * The fresh value of a key, otherwise the result of `fetch`, which is then stored. Concurrent callers share one `fetch`.
+   *
+   * @param read returns a stored value as `fetch` would; throws or returns undefined if it has another shape
+   */
+  async load(
+    key: string,
+    fetch: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+    read: (stored: T) => unknown = stored => stored,
+  ): Promise<T> {
+    const removals = this.#removals
+    const value = await this.#guard.flights.run(
+      `${key}#${removals}`,
+      async flight => {
+        sweep(this.#place.environment, this.#place.cache)
+        const stored = await this.get(key)
+        try {
+          const known = stored && (await read(stored.value))
+          if (known) return known
+        } catch {
+          // Other code of the page may have written it.
+        }
+        const fetched = await fetch(flight)
+        if (removals === this.#removals) await this.set(key, fetched)
+        return fetched
+      },
+      signal,
+    )
+    // A key always has the same type of value, for all callers.
+    return copyJson(value) as T
+  }
+
+  /**
+   * Removes the entries with the given parts, except those with the other ones, and those of other deployments.
+   *
+   * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
+   */
+  remove(parts: KeyParts, except?: KeyParts): Awaitable<void> {
+    this.#removals++
+    const { cache } = this.#place
+    const { start, pattern } = patternOf(this.#kind, cache, parts)
+    if (this.#kind.ownerIn) {
+      const isWanted = (entry: StoredEntry<unknown> | null) => {
+        if (this.#isOthers(entry)) return false
+        return except === undefined || (entry?.deployment !== undefined && entry.user !== except['user'])
+      }
+      return removeOwned(this.#guard, start, pattern, isWanted)
+    }
+    const others = except && patternOf(this.#kind, cache, { ...parts, ...except }).pattern
+    const matches = (key: string) => pattern.test(key) && !others?.test(key)
+    return this.#guard.removeAll(`${pattern.source} ${others?.source}`, start, matches)
+  }
+
+  /**
+   * As {@link remove}, only for the users of this object and the given one. In a page's own store it removes the entries of
+   * all users.
+   */
+  removeUsers(parts: KeyParts, user?: string): Awaitable<void> {
+    if (!this.isShared) return this.remove(parts)
+    const users = new Set(this.#users)
+    if (user !== undefined) users.add(user)
+    this.#users = undefined
+    return all([...users].map(each => this.remove({ ...parts, user: each })))
+  }
+
+  /** Removes what {@link removeUsers} does of the deployment, and of the agent where the key names it. */
+  forgetUser(): Awaitable<void> {
+    const { agent } = this.#place
+    return this.removeUsers(named(this.#kind, { agent, ...namesOf(this.#deployment) }))
+  }
+
+  #isOthers(entry: StoredEntry<unknown> | null): boolean {
+    return entry?.deployment !== undefined && entry.deployment !== this.#deployment
+  }
+
+  #read(key: string, entry: StoredEntry<unknown> | null): StoredEntry<T> | undefined {
+    if (!entry) return undefined
+    if (this.#kind.ownerIn === 'entry' && entry.deployment !== this.#deployment) return undefined
+    if (this.#kind.ownerIn && this.#isOthers(entry)) return undefined
+    const now = this.#clock.now()
+    if (isFresh(entry, now) && isWithin(this.#ttlMs, entry.timestamp, now)) return copyJson(entry) as StoredEntry<T>
+    void this.#guard.delete(key)
+    return undefined
+  }
+}
+
+/**
+ * Removes the entries of a deployment from the stores of the page: all of them, or with `isSignOut` those that go with the
+ * user. A custom adapter and the memory of a process may be shared by many users; they are left alone.
+ */
+export async function clearStored(
+  environment: StorePlace['environment'],
+  endpoint: string,
+  prefixes: Prefixes = {},
+  { isSignOut = false } = {},
+): Promise<void> {
+  const stores = pageStores(environment)
+  const infoKey = keyOf(KINDS.deploymentInfo, {}, { deployment: endpoint })
+  const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
+  const [apiDomain] = infos.flatMap(info => {
+    const domain = isJsonObject(info) ? info['apiDomain'] : undefined
+    return typeof domain === 'string' ? [domain] : []
+  })
+  // Where the API host is unknown, the entries of all API hosts are removed.
+  const api = apiDomain === undefined ? undefined : restBase(apiDomain)
+  const names: KeyParts = { ...namesOf(endpoint), api, apiDomain }
+  const kinds = Object.values<Kind>(KINDS).filter(({ isUsers }) => isUsers || !isSignOut)
+  const removeFrom = (adapterOfKind: (kind: Kind) => CacheAdapter) =>
+    all(
+      kinds.flatMap(kind =>
+        [{}, prefixes].map(prefix => {
+          const { start, pattern } = patternOf(kind, prefix, named(kind, names))
+          const isWanted = ({ deployment }: Partial<StoredEntry<unknown>> = {}) =>
+            kind.ownerIn === undefined || deployment === endpoint
+          return removeOwned(adapterOfKind(kind), start, pattern, entry => isWanted(entry ?? undefined))
+        }),
+      ),
+    )
+  for (const store of stores) void removeFrom(kind => adapterFor(kind, store))
+  if (isSignOut || !environment.page || typeof indexedDB === 'undefined') return
+  const databases = await indexedDB.databases()
+  if (!databases.some(({ name }) => name === DATABASE)) return
+  const { IndexedDbCacheAdapter } = await import('./indexed-db-cache-adapter.ts')
+  const database = new IndexedDbCacheAdapter()
+  await removeFrom(() => database)
+}
+
+/** A store of the page, with the adapter over it. */
+interface PageStore {
+  readonly storage: StorageLike
+  readonly adapter: StorageCacheAdapter
+}
+
+function pageStores({ sessionStorage, localStorage, console }: StorePlace['environment']): PageStore[] {
+  return [sessionStorage, localStorage].flatMap(storage =>
+    storage ? [{ storage, adapter: storageAdapter(storage, message => console.warn(message)) }] : [],
+  )
+}
+
+function adapterFor({ ownerIn }: Kind, { storage, adapter }: PageStore): CacheAdapter {
+  return ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter
+}
+
+/** Minimum time between two removals of expired entries from a store, in milliseconds. */
+const SWEEP_EVERY_MS = 60_000
+
+/** When expired entries were removed from a store, by the prefixes of the keys. */
+const sweeps = new WeakMap<StorageLike, Map<string, number>>()
+
+/** Removes the expired entries of every user and deployment from the stores of the page, at most once a minute. */
+function sweep(environment: StorePlace['environment'], prefixes: Prefixes = {}): void {
+  const now = environment.clock.now()
+  for (const store of pageStores(environment)) {
+    const { storage, adapter } = store
+    const times = sweeps.get(storage) ?? new Map<string, number>()
+    const name = `${prefixes.keyPrefix} ${prefixes.contextPrefix}`
+    if (isWithin(SWEEP_EVERY_MS, times.get(name) ?? 0, now)) continue
+    sweeps.set(storage, times.set(name, now))
+    const keys = adapter.keys()
+    for (const kind of Object.values<Kind>(KINDS)) {
+      const { ttlMs = 0, timeOf } = kind
+      const { pattern } = patternOf(kind, prefixes, {})
+      for (const key of keys.filter(each => pattern.test(each))) {
+        const time = timeOf?.(storage.getItem(key) ?? '')
+        const entry = timeOf ? null : (adapter.get(key) as StoredEntry<unknown> | null)
+        const isExpired = time === undefined ? entry && !isFresh(entry, now) : !isWithin(ttlMs, time, now)
+        if (isExpired) adapter.delete(key)
+      }
+    }
+  }
+}
+
+function adapterOf({ environment, cache = {}, adapter, isOwn, warn }: StorePlace): CacheAdapter {
+  if (adapter) return adapter
+  if (cache.enabled === false) return isOwn ? new MemoryCacheAdapter() : new EmptyCacheAdapter()
+  if (cache.adapter) return cache.adapter
+  const chosen = createCacheAdapter(cache.storageType, environment, warn)
+  return isOwn && chosen === environment.memory ? new MemoryCacheAdapter() : chosen
+}
+
+function keyOf({ key, parts: { write } = PLAIN }: Kind, prefixes: Prefixes | undefined, parts: KeyParts): string {
+  const parameters = () =>
+    Object.entries(parts)
+      .flatMap(([name, value]) => (value === undefined || key.includes(`{${name}}`) ? [] : [[name, value] as const]))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => `${name}=${write(value)}`)
+      .join('&')
+  return key.replace(/\{(_?)(\w+)\}/g, (_match, separator: string, name: string) => {
+    if (name === 'parameters') return parameters()
+    const value = prefixOf(prefixes, name)
+    if (value !== undefined) return value
+    const part = parts[name]
+    return separator && part === undefined ? '' : separator + write(part ?? '')
+  })
+}
+
+/** The pattern of the keys with some parts, and the start that they have in common. */
+function patternOf(
+  { key, parts: { write, any } = PLAIN }: Kind,
+  prefixes: Prefixes | undefined,
+  parts: KeyParts,
+): { readonly start: string; readonly pattern: RegExp } {
+  let start = ''
+  let source = ''
+  let isCommon = true
+  for (const [, text = '', separator = '', name] of key.matchAll(/([^{]+)|\{(_?)(\w+)\}/g)) {
+    const part =
+      name === undefined
+        ? text
+        : (prefixOf(prefixes, name) ?? (parts[name] === undefined ? undefined : write(parts[name])))
+    isCommon &&= part !== undefined
+    if (isCommon) start += part
+    if (part !== undefined) source += separator + escaped(part)
+    else source += separator ? `(?:${separator}${any})?` : name === 'parameters' ? '.*' : any
+  }
+  const parameters = Object.entries(parts)
+    .filter(([name, value]) => value !== undefined && !key.includes(`{${name}}`) && key.includes('{parameters}'))
+    .map(([name, value]) => `(?=.*[:&]${name}=${escaped(write(value as string))}(?:&|$))`)
+  return { start, pattern: new RegExp(`^${parameters.join('')}${source}$`, 's') }
+}
+
+function prefixOf(prefixes: Prefixes | undefined, name: string): string | undefined {
+  const { keyPrefix, contextPrefix = keyPrefix } = prefixes ?? {}
+  if (name === 'keyPrefix') return keyPrefix || 'aiagent_'
+  return name === 'contextPrefix' ? contextPrefix || 'aiagent_' : undefined
+}
+
+/** The parts that name a deployment. */
+function namesOf(deployment: string | undefined): KeyParts {
+  return { deployment, hash: deployment && fnv1a(deployment) }
+}
+
+/** Those of some parts that the keys of a kind have: with parameters, `api` is one of them. */
+function named({ key }: Kind, parts: KeyParts): KeyParts {
+  const has = (name: string) => key.includes(`{${name}}`) || (name === 'api' && key.includes('{parameters}'))
+  return Object.fromEntries(Object.entries(parts).filter(([name]) => has(name)))
+}
+
+/** Removes the matching entries, of which the entry itself decides. */
+function removeOwned(
+  adapter: CacheAdapter,
+  start: string,
+  pattern: RegExp,
+  isWanted: (entry: StoredEntry<unknown> | null) => boolean,
+): Awaitable<void> {
+  return after(adapter.keys(start), keys =>
+    all(
+      keys
+        .filter(key => pattern.test(key))
+        .map(key => after(adapter.get(key), entry => (isWanted(entry) ? adapter.delete(key) : undefined))),
+    ),
+  )
+}
+
+function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
+  return awaited.some(isPromiseLike) ? Promise.all(awaited).then(() => {}) : undefined
+}
+
+function isFresh({ timestamp, expiresAt }: StoredEntry<unknown>, now: number): boolean {
+  return typeof expiresAt !== 'number' || isWithin(expiresAt - timestamp, timestamp, now)
+}
+
+/** Whether two times are that close. A time in the future was written before the clock was set back. */
+function isWithin(limitMs: number, time: number, now: number): boolean {
+  return limitMs === Number.POSITIVE_INFINITY || Math.abs(now - time) < limitMs
+}
+
+/** A finite number; undefined for anything else. */
+function finite(value: unknown): number | undefined {
+  return Number.isFinite(value) ? (value as number) : undefined
+}
+
+/** A member of an object that is stored as JSON. */
+function memberOf(text: string, name: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value[name] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
