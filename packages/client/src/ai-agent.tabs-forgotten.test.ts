@@ -321,6 +321,42 @@ describe('a sign-out while another tab renews the tokens', () => {
   })
 })
 
+describe('a tab that is loaded again during a sign-out', () => {
+  it('[SEC-60] asks for a login as soon as it sees the note, also where the browser shows it the writes of the other tab late', async () => {
+    const { browser, emulator, connected, openSignedIn, accessToken } = setUpLogin()
+    const { localStorage } = browser
+    const one = await openSignedIn({ cacheLocation: 'localStorage' })
+    const two = await openSignedIn({ cacheLocation: 'localStorage' })
+    two.tab.freeze()
+    // What is in the store of all tabs after each write.
+    const written: [string, string][][] = []
+    const { setItem, removeItem } = localStorage
+    localStorage.setItem = (key, value) => {
+      setItem.call(localStorage, key, value)
+      written.push([...localStorage.items])
+    }
+    localStorage.removeItem = key => {
+      removeItem.call(localStorage, key)
+      written.push([...localStorage.items])
+    }
+    expect(await outcomeOf(one.agent.logout())).toBe('popup_blocked')
+    one.tab.close()
+    two.tab.crash()
+    const noted = written.filter(items => items.some(([key]) => key.startsWith('aiagent_signed-out_')))
+    expect(noted.length).toBeGreaterThan(0)
+    const before = emulator.control.requests().length
+    for (const items of noted) {
+      const again = browser.open(two.tab.sessionStorage)
+      again.localStorage = new FakeStorage()
+      for (const [key, value] of items) again.localStorage.setItem(key, value)
+      const auth: AuthenticationInput = { type: 'pkce', config: { ...LOGIN, cacheLocation: 'localStorage' } }
+      expect(await outcomeOf(connected({ id: 'account', auth }, again))).toBe('popup_blocked')
+      again.close()
+    }
+    expect(JSON.stringify(emulator.control.requests().slice(before))).not.toContain(accessToken)
+  })
+})
+
 describe('a tab that was frozen during a sign-out, and is loaded again', () => {
   it.each([undefined, 'localStorage'] as const)(
     '[SEC-60] asks for a login, with cacheLocation %s',

@@ -57,6 +57,22 @@ describe.each(USERS)('a tab that was stopped when %s signed out in another one',
     expect(left.join()).not.toContain('secret')
   })
 
+  it('[REL-156] [SEC-15] keeps what it sends before it notices from the tabs of the next user, and reports it once', async () => {
+    const { clock, stopped, other, passUntil } = await setUpTwo()
+    stopped.tab.freeze()
+    await other.agent.logout()
+    void other.agent.initialize().then(() => other.agent.connect())
+    await passUntil(() => other.agent.isConnected(), 'the next conversation')
+    const updates: string[] = []
+    for (const [name, { agent }] of Object.entries({ stopped, other }))
+      agent.on('deliveryUpdate', ({ payload }) => void updates.push(`${name} ${payload.state}`))
+    stopped.tab.thaw()
+    await stopped.agent.send('late secret')
+    await clock.advance(6_000)
+    expect(linesOf(other)).toEqual([])
+    expect(updates).toEqual(['stopped sending', 'stopped sent', 'stopped unknown'])
+  })
+
   it('[REL-156] returns to nothing of a conversation that the same user has begun since', async () => {
     const { browser, clock, stopped, other, changes, isEmpty, passUntil, connected, used } = await setUpTwo()
     stopped.tab.hide()

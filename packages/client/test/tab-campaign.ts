@@ -328,9 +328,7 @@ export class TabCampaign {
       const before = outcomes.get(id)
       outcomes.set(id, state)
       const isLate = state === 'acknowledged' && (before === 'unknown' || before === 'failed')
-      // A tab may receive an outcome again, and reports it once more.
-      if (before && before !== state && isSettled(before) && !isLate)
-        this.#undone.push(`${id} in ${tab.id}: ${before} → ${state}`)
+      if (before && isSettled(before) && !isLate) this.#undone.push(`${id} in ${tab.id}: ${before} → ${state}`)
     })
     agent.on('messagesRecovered', ({ payload: { messages } }) => {
       this.#recovered += messages.length

@@ -48,6 +48,7 @@ export interface PageWindow extends Window {
   readonly BroadcastChannel: new (
     name: string,
   ) => {
+    readonly name: string
     onmessage: ((event: never) => unknown) | null
     postMessage(message: unknown): void
     close(): void

@@ -168,7 +168,7 @@ export class GroupSession implements SessionSharing {
   /** This tab has a user now. */
   enter(key: string): void {
     const { link } = this.#options
-    link.leave()
+    link.leave('session_ended')
     void link.enter(key)
     this.wake()
   }

@@ -14,7 +14,9 @@ export class TabChannel {
   /** Messages that this tab has posted, also those that no tab could receive. */
   #posted = 0
   /** The number of the last message of each other tab. */
-  readonly #numbers = new Map<string, number>()
+  #numbers = new Map<string, number>()
+  /** What is being received. */
+  #received: TabEnvelope | undefined
 
   /** @param id unique for this tab and agent */
   constructor(window: PageWindow, id: string) {
@@ -32,15 +34,51 @@ export class TabChannel {
     const channel = new this.#window.BroadcastChannel(name)
     channel.onmessage = ({ data }: { data: unknown }) => {
       const envelope = parseEnvelope(data)
-      if (envelope && envelope.from !== this.#id) receive(envelope)
+      if (!envelope || envelope.from === this.#id) return
+      this.#received = envelope
+      receive(envelope)
+      this.#received = undefined
     }
     this.#channel = channel
   }
 
-  /** Nothing more is received. The numbers of the others are kept for {@link open}. */
+  /** The page ends, or is kept frozen. The numbers of the others are kept for {@link open}. */
   close(): void {
-    this.#channel?.close()
+    if (!this.#channel) return
+    this.post(undefined, { kind: 'bye' })
+    this.#channel.close()
     this.#channel = undefined
+  }
+
+  /**
+   * Leaves the others. What they had posted by then, and this tab has not received yet, is passed on together, without what
+   * follows a gap.
+   */
+  leave(heard: (envelopes: readonly TabEnvelope[]) => void): void {
+    const channel = this.#channel
+    const numbers = this.#numbers
+    this.#channel = undefined
+    this.#numbers = new Map()
+    if (!channel) return
+    const envelopes: TabEnvelope[] = []
+    const add = (envelope: TabEnvelope) => {
+      const { from, number } = envelope
+      if (number !== (numbers.get(from) ?? Number.NaN) + 1) return
+      numbers.set(from, number)
+      envelopes.push(envelope)
+    }
+    if (this.#received) add(this.#received)
+    // A browser delivers in the order of the posts: what arrives before the own goodbye was posted before it.
+    const goodbye = new this.#window.BroadcastChannel(channel.name)
+    channel.onmessage = ({ data }: { data: unknown }) => {
+      const envelope = parseEnvelope(data)
+      if (!envelope) return
+      if (envelope.from !== this.#id) return add(envelope)
+      channel.close()
+      goodbye.close()
+      heard(envelopes)
+    }
+    goodbye.postMessage(this.#encode(undefined, { kind: 'bye' }))
   }
 
   /**
@@ -49,13 +87,8 @@ export class TabChannel {
    * @throws {DOMException} when the browser cannot copy the message
    */
   post(to: string | undefined, message: TabMessage): void {
-    const envelope = { from: this.#id, to, number: ++this.#posted, message }
-    this.#channel?.postMessage(encodeEnvelope(envelope))
-  }
-
-  /** Whether a message follows directly on the last one of its tab. */
-  isNext({ from, number }: TabEnvelope): boolean {
-    return number === (this.#numbers.get(from) ?? Number.NaN) + 1
+    const data = this.#encode(to, message)
+    this.#channel?.postMessage(data)
   }
 
   /** Notes the number of a received message. Returns whether one before it was missed. */
@@ -66,9 +99,12 @@ export class TabChannel {
     return number > last + 1
   }
 
-  /** Forgets the numbers of a tab that has ended, or of all. */
-  forget(tab?: string): void {
-    if (tab === undefined) this.#numbers.clear()
-    else this.#numbers.delete(tab)
+  /** Forgets the number of a tab that has ended. */
+  forget(tab: string): void {
+    this.#numbers.delete(tab)
+  }
+
+  #encode(to: string | undefined, message: TabMessage): unknown {
+    return encodeEnvelope({ from: this.#id, to, number: ++this.#posted, message })
   }
 }

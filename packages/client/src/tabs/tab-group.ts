@@ -8,7 +8,7 @@ import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { encodeKey } from '../util/well-formed.ts'
-import { ForeignMessages } from './foreign-messages.ts'
+import { ForeignMessages, type ForeignMessagesOptions } from './foreign-messages.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
@@ -42,6 +42,7 @@ export class TabGroup {
   /** Whose turn it is to ask. */
   readonly turn: QuestionTurn
   readonly #sockets: TabSockets
+  readonly #foreignOptions: ForeignMessagesOptions
   readonly #foreign: ForeignMessages
   /** What the history of the session shows. */
   readonly shown: ShownMessages
@@ -73,6 +74,7 @@ export class TabGroup {
       onJoined: () => this.store.repeat(),
       onMissed: tab => this.#catchUp(tab),
       onMessage: envelope => this.#receive(envelope),
+      onUnheard: (envelopes, reason) => this.#report(envelopes, reason),
       onEnded: tabs => void this.#takeOver(tabs),
       onSignedOut: () => this.#leaveUser(),
       checkSession: () => this.#session.check(),
@@ -94,12 +96,13 @@ export class TabGroup {
       bufferedAmount: () => this.#hub?.bufferedAmount ?? 0,
       checkSession: () => this.#session.check(),
     })
-    this.#foreign = new ForeignMessages({
+    this.#foreignOptions = {
       now: clock.now,
       doubtAfterMs: config.doubtAfterMs,
       updated: update => emit('deliveryUpdate', () => update),
       act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
-    })
+    }
+    this.#foreign = new ForeignMessages(this.#foreignOptions)
     this.#recalling = new Recall(parts, this.#foreign)
     this.#session = new GroupSession({
       parts,
@@ -135,7 +138,7 @@ export class TabGroup {
   }
 
   #leave(reason: DeliveryReason): void {
-    this.#link.leave()
+    this.#link.leave(reason)
     this.#session.leave()
     this.#token = undefined
     this.#recalling.reset()
@@ -325,6 +328,15 @@ export class TabGroup {
     if (state !== undefined) this.#foreign.update(owner, said.id, state, reason, true)
   }
 
+  /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
+  #report(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void {
+    const unheard = new ForeignMessages(this.#foreignOptions)
+    for (const { from, message } of envelopes)
+      if (message.kind === 'said' && message.state === undefined) unheard.add(from, message.message)
+      else if (message.kind === 'delivery') unheard.update(from, message.id, message.state, message.reason)
+    unheard.clear(reason)
+  }
+
   #adoptToken(token: string): void {
     const { authentication, scope } = this.#parts
     this.#token = token
@@ -374,7 +386,8 @@ export class TabGroup {
   forgetUser(): void {
     const { key } = this.#link
     if (!this.#isApplying) {
-      if (key !== undefined) this.#signOuts.add(key)
+      // Behind the removal of the tokens: a tab to which the browser shows these writes late sees no token beside the note.
+      if (key !== undefined) void Promise.resolve().then(() => this.#signOuts.add(key))
       this.#link.post(undefined, { kind: 'left' })
     }
     if (key !== undefined) this.#signOuts.leave(key)

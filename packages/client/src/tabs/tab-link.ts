@@ -1,7 +1,9 @@
 import { readFencedReason } from '@aiagent/protocol'
+import type { DeliveryReason } from '../log/delivery-state.ts'
 import type { Logger } from '../logger.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
+import { fnv1a } from '../util/fnv1a.ts'
 import { LeaderWatch } from './leader-watch.ts'
 import { Leadership } from './leadership.ts'
 import type { SignOuts } from './sign-outs.ts'
@@ -45,6 +47,8 @@ export interface TabLinkOptions {
   /** This tab tells the others what it has, as after it has joined. */
   onJoined(): void
   onMessage(envelope: TabEnvelope): void
+  /** What other tabs had said when this one left them, in order: it is not told what becomes of that. */
+  onUnheard(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void
   /** This tab has missed something that another one has posted, as the numbers of its messages show. */
   onMissed(tab: string): void
   /** Other tabs have ended. Only the leader is told. */
@@ -118,7 +122,9 @@ export class TabLink {
   async enter(key: string): Promise<void> {
     const { window, id, signOuts, onJoined } = this.#options
     const { locks } = window.navigator
-    const name = `aiagent-tabs-${key}`
+    const signOut = signOuts.last(key)
+    // What the tabs of a user say who has signed out, as long as they have not noticed it, reaches no tab of the next user.
+    const name = `aiagent-tabs-${key}${signOut === null ? '' : `-${fnv1a(signOut)}`}`
     this.#channel.open(name, envelope => this.#receive(envelope))
     let releaseTab = () => {}
     const gone = new Promise<void>(resolve => {
@@ -133,7 +139,6 @@ export class TabLink {
       locks.request(`${name}-tab-${id}`, hold).catch(() => {})
     })
     const leadership = new Leadership({ locks, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
-    const signOut = signOuts.last(key)
     signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
     await isHeld
@@ -145,14 +150,14 @@ export class TabLink {
     this.#look()
   }
 
-  /** Leaves the group. */
-  leave(): void {
-    if (this.#channel.isOpen) this.#part()
+  /** Leaves the group. What the others have said by then is passed on with the reason once it has arrived. */
+  leave(reason: DeliveryReason): void {
+    const { onUnheard } = this.#options
+    if (this.#channel.isOpen) this.#part(() => this.#channel.leave(envelopes => onUnheard(envelopes, reason)))
     this.#membership = undefined
     this.#leader = undefined
     this.#isResting = false
     this.#tabs.clear()
-    this.#channel.forget()
     this.#wake()
   }
 
@@ -176,7 +181,7 @@ export class TabLink {
     const { window } = this.#options
     window.removeEventListener('pagehide', this.#hidden)
     window.removeEventListener('pageshow', this.#shown)
-    this.leave()
+    this.leave('destroyed')
   }
 
   /** Sends a message to one tab, or to all others. */
@@ -317,15 +322,6 @@ export class TabLink {
     return false
   }
 
-  /**
-   * Whether a message between tabs is about one of the user who may have signed out meanwhile: a tab of the next user first
-   * joins. What the user wrote is then reported as `unknown`, also where the tab that has sent it has ended.
-   */
-  #isOfBefore(envelope: TabEnvelope): boolean {
-    const { kind } = envelope.message
-    return (kind === 'said' || kind === 'delivery') && this.#channel.isNext(envelope)
-  }
-
   async #living({ name }: Membership): Promise<Set<string>> {
     const { held = [] } = await this.#options.window.navigator.locks.query()
     const start = `${name}-tab-`
@@ -346,14 +342,12 @@ export class TabLink {
 
   #receive(envelope: TabEnvelope): void {
     const { id, onMessage, onMissed } = this.#options
-    const isOfBefore = this.#isOfBefore(envelope)
     // Frames are many, and come from a leader that has answered something else first.
-    if (!isOfBefore && envelope.message.kind !== 'frame' && this.#hasLeft()) return
+    if (envelope.message.kind !== 'frame' && this.#hasLeft()) return
     if (this.#channel.count(envelope)) onMissed(envelope.from)
     if ((envelope.to ?? id) !== id) return
     this.#handle(envelope)
     onMessage(envelope)
-    if (isOfBefore) this.#hasLeft()
   }
 
   #handle({ from, message }: TabEnvelope): void {
@@ -400,19 +394,18 @@ export class TabLink {
   }
 
   /** Gives back everything that only a running page may hold. */
-  #part(): void {
+  #part(close: () => void): void {
     const { leadership, releaseTab, timer } = this.#membership ?? {}
-    this.post(undefined, { kind: 'bye' })
+    close()
     this.#options.clock.clearTimeout(timer)
     this.#stopLeading()
     leadership?.release()
     releaseTab?.()
-    this.#channel.close()
   }
 
   /** The browser may keep the page in its back/forward cache, frozen. Another tab continues at once. */
   readonly #hidden = () => {
-    if (this.#channel.isOpen) this.#part()
+    if (this.#channel.isOpen) this.#part(() => this.#channel.close())
   }
 
   readonly #shown = ({ persisted }: { persisted?: boolean }) => {

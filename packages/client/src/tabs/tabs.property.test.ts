@@ -66,6 +66,14 @@ describe.each([
       'report a message as unknown of a tab that ends when another one signs out',
       [at(3, 'send'), at(1, 'close'), at(0, 'logout')],
     ],
+    [
+      'report a message as unknown of a tab that ends right before the only tab that it could reach signs out',
+      [at(3, 'send'), at(1, 'close'), at(4, 'reload'), at(0, 'logout')],
+    ],
+    [
+      'report a message as unknown once that a tab sends before it notices a sign-out',
+      [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
+    ],
   ])('[REL-64] [REL-155] %s', async (_case, steps) => {
     expect((await TabCampaign.play(steps, capabilities)).violations(isExact)).toEqual([])
   })
