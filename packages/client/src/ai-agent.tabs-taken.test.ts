@@ -148,6 +148,32 @@ describe('an anonymous tab whose host supplies the token of a user', () => {
     },
   )
 
+  it.each(CASES)(
+    '[SEC-61] takes the session as the %s over %s while all tabs connect; the others request none before their next message',
+    async (role, _wire, more) => {
+      const { clock, emulator, tabs, token, passUntil, received, update } = await setUpThree(more)
+      const [user, other, third] = sort(role, tabs)
+      const { faults } = emulator
+      faults.add({ kind: 'hang-upgrade' })
+      faults.add({ kind: 'drop' })
+      await passUntil(() => tabs.every(({ agent }) => agent.getState() === 'CONNECTING'), 'tabs that connect', 3_000)
+      const events: string[] = []
+      for (const { agent } of [other, third])
+        agent.on('deliveryUpdate', ({ payload }) => void events.push(payload.state))
+      await update(user, token)
+      faults.lift()
+      await clock.advance(60_000)
+      expect(emulator.world.sessions.size).toBe(1)
+      for (const { agent } of [other, third]) expect([agent.isConnected(), agent.getSessionId()]).toEqual([true, null])
+      expect(events).toEqual([])
+      await user.agent.send('of the user')
+      await passUntil(() => linesOf(user).length === 4, 'the answer for the user')
+      await third.agent.send('of an anonymous one')
+      await passUntil(() => linesOf(other).length === 4, 'the answer in both anonymous tabs')
+      expect(received()).toEqual([['before', 'of the user'], ['of an anonymous one']])
+    },
+  )
+
   it('[SEC-61] reports as unknown what has no answer in the session that is taken, and sends it nowhere else', async () => {
     const { tabs, token, received, passUntil, emulator, update } = await setUpThree({})
     const [user, other] = tabs

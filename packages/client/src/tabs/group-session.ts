@@ -18,7 +18,7 @@ interface GroupSessionOptions {
   readonly clock: Clock
   readonly signOuts: SignOuts
   readonly link: Pick<TabLink, 'key' | 'enter' | 'leave' | 'end' | 'post' | 'postState' | 'take' | 'rest' | 'wake'>
-  readonly sockets: Pick<TabSockets, 'handleSession' | 'rest' | 'wake'>
+  readonly sockets: Pick<TabSockets, 'handleSession' | 'rest' | 'leave' | 'wake'>
   /** The hub of this tab, while it leads. */
   hub(): Pick<SocketHub, 'reset'> | undefined
   /** Whether a message of another tab is being applied, which is not repeated. */
@@ -179,8 +179,8 @@ export class GroupSession implements SessionSharing {
     if (isAnonymous(link.key)) this.#gone.add(sessionId)
     if (sessionId !== this.#id) return
     this.#id = this.#conversation = this.#reported = undefined
+    sockets.leave()
     parts.session.forget(sessionId)
-    sockets.rest()
     link.rest()
     taken(sessionId, by)
     if (parts.outbox.size > 0) this.wake()

@@ -94,15 +94,24 @@ export class TabSockets {
     }
   }
 
-  /**
-   * The session is gone, and the agent need not notice before it has something to send: what is open stays so for the agent,
-   * which can write nothing. What waits is lost.
-   */
+  /** The tab has no leader for now: what is open stays so for the agent, which can write nothing. */
   rest(): void {
-    for (const socket of [...this.#sockets.values()]) {
+    for (const socket of this.#sockets.values()) {
       socket.isResting ||= socket.isOpen
       socket.isOpen = false
-      if (!socket.isResting) this.#lose(socket)
+    }
+  }
+
+  /**
+   * The session is gone, and the agent need not notice before it has something to send: as {@link rest}. What waits opens for
+   * the agent.
+   */
+  leave(): void {
+    this.rest()
+    for (const socket of [...this.#sockets.values()]) {
+      if (socket.isResting) continue
+      socket.isResting = true
+      socket.listener.opened()
     }
   }
 
