@@ -1,8 +1,8 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
+import { loadDeploymentInfo } from '../api/api-caller.ts'
 import { ApiHelper } from '../api/api-helper.ts'
 import type { ApiHelperConfig } from '../api/api-options.ts'
-import { loadDeploymentInfo } from '../api/deployment-info.ts'
-import type { LanguageChoice } from '../api/language-choice.ts'
+import type { LanguageChoice } from '../api/language.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes } from '../auth/scopes.ts'
 import { ApiError, AuthError, abortedError, SDKError } from '../errors.ts'
@@ -77,7 +77,7 @@ export class AgentLoader {
       onRateLimited: rateLimitReporter(this.#scope),
     }
     const api = new ApiHelper(options, environment)
-    this.#language.attach(api)
+    this.#language.attach(code => api.setLanguage(code))
     return { deployment: Object.freeze(deployment), api }
   }
 

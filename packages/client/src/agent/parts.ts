@@ -1,5 +1,5 @@
 import { features } from '#features'
-import { LanguageChoice } from '../api/language-choice.ts'
+import { LanguageChoice } from '../api/language.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { takeStoredLogin } from '../auth/sign-in/stored-login.ts'
 import { Chat } from '../chat/chat.ts'

@@ -1,5 +1,5 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { LanguageChoice } from '../api/language-choice.ts'
+import type { LanguageChoice } from '../api/language.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'

@@ -1,136 +1,97 @@
-import { type Reader, restBase } from '@aiagent/protocol'
-import { AuthError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
+import {
+  type DeploymentInfo,
+  ProtocolError,
+  parseDeploymentInfo,
+  QUERY,
+  type Reader,
+  restBase,
+} from '@aiagent/protocol'
+import { requireAddress } from '../check-config.ts'
+import { ApiError, AuthError } from '../errors.ts'
+import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
 import { untilAborted } from '../util/abort.ts'
+import { isOnThisMachine } from '../util/loopback.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import { encodeKey } from '../util/well-formed.ts'
-import type { ApiCallOptions, ApiHelperConfig } from './api-options.ts'
-import {
-  type HttpCall,
-  type NamedCall,
-  type ReadingCall,
-  request,
-  requestSuccess,
-  withCallName,
-} from './http-client.ts'
+import type { ApiCallOptions, ApiHelperConfig, GetDeploymentInfoOptions } from './api-options.ts'
+import { type Given, getDeploymentInfo, type RestCall, type Send } from './calls.ts'
+import { type HttpCall, type NamedCall, request, withCallName } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 
-/** How a call authenticates: with a Bearer token, with the token alone, or not at all. */
-export type CallAuth = 'bearer' | 'bare' | 'none'
+/** Default time for which a response counts as fresh, in milliseconds. */
+const RESPONSE_TTL_MS = 300_000
 
-type Stated<Call extends HttpCall> = Omit<Call, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'> & {
-  /** Another host than the usual one. */
-  base?: string | undefined
-  /** @default 'bearer' */
-  auth?: CallAuth
-}
+const DEFAULT_PREFIX = 'aiagent_cache_'
+/** Appended to a custom `keyPrefix`, so that clearing responses keeps other entries. */
+const RESPONSES = 'cache_'
 
-/** A call without its common parts: the caller adds host, token and signal. */
-export type ApiCall<T> = Stated<ReadingCall<T>>
-
-/** Sends calls that belong together: with one token, and one signal. */
-export type Send = <T>(call: ApiCall<T>) => Promise<T>
-
-/** A cached response: its call, its parameters, and whether it depends on the user. */
-export interface KeptAnswer extends NamedCall {
-  auth?: CallAuth
-  parameters: Readonly<Record<string, string | number | undefined>>
-  /** True: another user may receive another response. */
-  perUser?: boolean
-  /** Validates and reads a cached response, since other code may have written it. */
-  kept: Reader<unknown>
-}
-
-/** The shared parts of all REST calls of one helper: host, language, token, time limit, response cache. */
+/** Makes the REST calls of one helper: with its host, language and token, and with its cache of responses. */
 export class ApiCaller {
-  readonly environment: Environment
-  readonly config: ApiHelperConfig
-  readonly #cache: ResponseCache
+  readonly #environment: Environment
+  readonly #config: ApiHelperConfig
+  readonly #cache: ExpiringStore
+  readonly #prefix: string
+  /** Part of the key of each response. */
+  readonly #host: string
   /** Whether other users may have responses in the same store. */
   readonly #isShared: boolean
   /** Users for whom this helper has cached responses, by fingerprint. */
   #users: Set<string> | undefined
-  #language: string
+  #language = DEFAULT_LANGUAGE
 
   constructor(config: ApiHelperConfig, environment: Environment) {
-    this.environment = environment
-    this.config = config
-    const { logger } = config
-    const adapter = resolveCacheAdapter(config.cache, environment, logger && ((...warning) => logger.warn(...warning)))
+    const { apiDomain, cache, language, logger } = config
+    this.#environment = environment
+    this.#config = config
+    this.#prefix = cache?.keyPrefix ? cache.keyPrefix + RESPONSES : DEFAULT_PREFIX
+    const adapter = resolveCacheAdapter(cache, environment, logger && ((...warning) => logger.warn(...warning)))
     this.#isShared = isSharedStore(adapter, environment)
-    this.#cache = new ResponseCache(adapter, environment.clock, config.apiDomain, config.cache)
-    this.#language = config.language?.trim() || DEFAULT_LANGUAGE
+    this.#cache = new ExpiringStore(adapter, environment.clock, cache?.ttl ?? RESPONSE_TTL_MS, this.#prefix)
+    this.#host = `api=${encodeKey(restBase(apiDomain))}`
+    this.language = language
   }
 
   get language(): string {
     return this.#language
   }
 
-  setLanguage(code: string | null | undefined): void {
+  set language(code: string | null | undefined) {
     this.#language = code?.trim() || DEFAULT_LANGUAGE
   }
 
-  /** The URL template of every call to the portal manager; empty if the host has none. */
-  get shortUrlTemplate(): string {
-    return this.config.shortUrlTemplate?.trim() ?? ''
-  }
-
-  /** Headers of calls with a response that depends on the language. */
-  get languageHeaders(): Record<string, string> {
-    return { Accept: 'application/json', 'Accept-Language': toAcceptLanguage(this.#language) }
-  }
-
-  /** The language as a query parameter. */
-  get langParameter(): string {
-    return toLangParameter(this.#language)
-  }
-
-  /** Both values of the language that a call sends; equal for different spellings of one language. */
-  get languageOnWire(): string {
-    return `${this.langParameter},${toAcceptLanguage(this.#language)}`
-  }
-
-  /** Sends a call. */
-  async send<T>(call: ApiCall<T>, options: ApiCallOptions): Promise<T> {
-    return request(this.environment, { ...call, ...(await this.#rest(call, options)) })
-  }
-
-  /** Sends a call whose response body is ignored. */
-  async sendBlind(call: Stated<HttpCall>, options: ApiCallOptions): Promise<void> {
-    await requestSuccess(this.environment, { ...call, ...(await this.#rest(call, options)) })
-  }
-
-  /** The cached response while it is fresh, otherwise the result of `work`, which may make several calls. */
-  async load<T>(answer: KeptAnswer, options: ApiCallOptions, work: (send: Send) => Promise<T>): Promise<T> {
+  /** Makes a call: its cached response while that is fresh, otherwise the response of the service. */
+  async call<Options extends ApiCallOptions, Wire, Result>(
+    row: RestCall<Options, Wire, Result>,
+    options: Options,
+  ): Promise<Result> {
+    const given = withDefaults(options, row.defaults)
+    const named = nameCall(row, given)
     const { signal } = options
-    // Get the token first: cached responses are only for callers who could make the request.
-    const token = answer.auth === 'none' ? undefined : await this.token(answer, options)
-    const parameters: Record<string, string> = {}
-    for (const [name, value] of Object.entries(answer.parameters))
-      if (value !== undefined) parameters[name] = String(value)
-    if (answer.perUser && token) {
-      const user = subjectFingerprint(token)
-      this.#users ??= new Set()
-      this.#users.add(user)
-      parameters['user'] = user
-    }
-    const fetch = (flight: AbortSignal) => work(call => this.send(call, { authToken: token, signal: flight }))
-    return withCallName(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, answer.kept))
+    const wire = await withCallName(named, signal, this.#load(row, given, named, options)).catch((error: unknown) => {
+      if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
+      throw error
+    })
+    if (row.outdates) await this.forget(row.outdates)
+    if (row.isOptional && wire === undefined) return null as Result
+    return row.result ? row.result(wire as Wire, given) : (wire as unknown as Result)
   }
 
   /** Removes the cached responses of one call; without a name, all of them. */
-  forget(name?: string): Promise<void> {
-    return this.#cache.invalidate(name).catch(error => {
-      const { logger } = this.config
-      const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'
-      if (logger) logger.warn(message, { error })
-      else this.environment.console.warn(message, error)
-    })
+  forget(name = ''): Promise<void> {
+    const { length } = this.#prefix
+    return this.#cache
+      .remove(this.#prefix, key => key.includes(name, length))
+      .catch(error => {
+        const { logger } = this.#config
+        const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'
+        if (logger) logger.warn(message, { error })
+        else this.#environment.console.warn(message, error)
+      })
   }
 
   /**
@@ -142,7 +103,91 @@ export class ApiCaller {
     const users = new Set(this.#users)
     if (token) users.add(subjectFingerprint(token))
     this.#users = undefined
-    await this.#cache.removeOwn(this.#isShared ? users : undefined)
+    const owners = [...users].map(user => `user=${encodeKey(user)}`)
+    await this.#cache.remove(this.#prefix, key => {
+      const parts = key.slice(this.#prefix.length).split(/[:&]/)
+      return parts.includes(this.#host) && (!this.#isShared || owners.some(owner => parts.includes(owner)))
+    })
+  }
+
+  async #load<Options extends ApiCallOptions, Wire>(
+    row: RestCall<Options, Wire, unknown>,
+    given: Given<Options>,
+    named: NamedCall,
+    options: Options,
+  ): Promise<Wire> {
+    // Get the token first: cached responses are only for callers who could make the request.
+    const token = row.auth === 'none' ? undefined : await this.#token(named, options)
+    const language = row.language && toAcceptLanguage(this.#language)
+    const wireLanguage = row.language === 'both' ? toLangParameter(this.#language) : undefined
+    const own = (options as { shortUrlTemplate?: string }).shortUrlTemplate
+    const shortUrlTemplate = row.hasTemplate && (textOf(own) || textOf(this.#config.shortUrlTemplate))
+    const { endpoint = this.#config.apiDomain } = this.#config
+    const parse = row.parse && withEncryptedAddresses(row.parse, row.addresses, endpoint)
+    const call: Omit<HttpCall<Wire>, 'token' | 'signal' | 'query'> = {
+      ...named,
+      base: (given as { apiDomain?: string }).apiDomain || this.#config.apiDomain,
+      path: row.path(given),
+      secret: row.secret && textOf(given[row.secret]),
+      bareToken: row.auth === 'bare',
+      headers: language ? { Accept: 'application/json', 'Accept-Language': language } : undefined,
+      credentials: row.credentials,
+      parse,
+      noContent: row.noContent,
+      onRateLimited: this.#onRateLimited,
+    }
+    const fetch = (accessToken: string | undefined, signal: AbortSignal | undefined): Promise<Wire> => {
+      const send: Send<Wire> = (variation = {}) => {
+        const query = queryOf(
+          {
+            [QUERY.LANGUAGE]: wireLanguage,
+            ...variation.query,
+            ...row.query?.(given),
+            [QUERY.SHORT_URL_TEMPLATE]: shortUrlTemplate,
+          },
+          row.hasPlainDollar,
+        )
+        const { method = call.method } = variation
+        const body = variation.method ? undefined : row.body?.(given)
+        return request(this.#environment, { ...call, method, query, body, token: accessToken, signal })
+      }
+      return row.load ? row.load(send, given, message => this.#config.logger?.warn(message)) : send()
+    }
+    if (!row.keptBy) return row.renews ? this.#renewing(fetch, token, options.signal) : fetch(token, options.signal)
+    const parameters: Record<string, string | undefined> = {
+      language: wireLanguage ? `${wireLanguage},${language}` : language,
+      shortUrlTemplate: shortUrlTemplate || undefined,
+    }
+    for (const name of row.keptBy) parameters[name] = textOf(given[name])
+    if (row.perUser && token) {
+      const user = subjectFingerprint(token)
+      this.#users ??= new Set()
+      this.#users.add(user)
+      parameters['user'] = user
+    }
+    const parts = Object.entries(parameters).flatMap(([name, value]) => (value ? `${name}=${encodeKey(value)}` : []))
+    const key = `${this.#prefix}${row.name}:${[...parts, this.#host].sort().join('&')}`
+    return this.#cache.load(key, signal => fetch(token, signal), options.signal, row.parseKept ?? parse)
+  }
+
+  /** Repeats a call once with a new token if the service rejects the token, as far as there is a new one. */
+  async #renewing<Wire>(
+    fetch: (token: string | undefined, signal: AbortSignal | undefined) => Promise<Wire>,
+    token: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Wire> {
+    try {
+      return await fetch(token, signal)
+    } catch (refused) {
+      const { refreshToken } = this.#config
+      if (!(refused instanceof ApiError && refused.status === 401) || !refreshToken) throw refused
+      const renewed = await untilAborted(refreshToken(), signal).catch((cause: unknown) => {
+        signal?.throwIfAborted()
+        refused.cause = cause
+      })
+      if (!renewed || renewed === token) throw refused
+      return fetch(renewed, signal)
+    }
   }
 
   /**
@@ -150,88 +195,115 @@ export class ApiCaller {
    *
    * @throws {AuthError} reason `token_missing` when there is none
    */
-  async token(call: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
+  async #token({ name }: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
     const given = authToken?.trim()
     if (given) return given
-    const asked = Promise.resolve(this.config.getToken?.())
-    const token = (await withCallName(call, signal, untilAborted(asked, signal)))?.trim()
+    const token = (await untilAborted(Promise.resolve(this.#config.getToken?.()), signal))?.trim()
     if (token) return token
     throw new AuthError(
-      `${call.name} needs an access token, and there is none. Pass authToken, or getToken to the constructor.`,
+      `${name} needs an access token, and there is none. Pass authToken, or getToken to the constructor.`,
       'token_missing',
     )
   }
 
-  /** The parts of a request that the caller adds. */
-  async #rest(
-    call: NamedCall & { base?: string | undefined; auth?: CallAuth },
-    options: ApiCallOptions,
-  ): Promise<Pick<HttpCall, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'>> {
-    const { config } = this
-    const onRateLimited: RateLimitCallback = limit => {
-      if (config.onRateLimited) config.onRateLimited(limit)
-      else
-        config.logger?.warn(`${call.name} is repeated in ${limit.retryInMs} ms: the service limits the rate of calls.`)
-    }
-    const rest = { base: call.base || this.config.apiDomain, signal: options.signal, onRateLimited }
-    if (call.auth === 'none') return rest
-    return { ...rest, token: await this.token(call, options), bareToken: call.auth === 'bare' }
+  readonly #onRateLimited: RateLimitCallback = limit => {
+    const { onRateLimited, logger } = this.#config
+    if (onRateLimited) onRateLimited(limit)
+    else logger?.warn(`${limit.operation} is repeated in ${limit.retryInMs} ms: the service limits the rate of calls.`)
   }
 }
 
-/** Default time for which a response counts as fresh, in milliseconds. */
-const RESPONSE_TTL_MS = 300_000
+const INFO_PREFIX = 'aiagent_static_deployment-info-'
 
-const DEFAULT_PREFIX = 'aiagent_cache_'
-/** Appended to a custom `keyPrefix`, so that clearing responses keeps other entries. */
-const RESPONSES = 'cache_'
+let sharedAdapter: CacheAdapter | undefined
+/** Stores that hold deployment info, so that one call can empty them. */
+const infoStores = /* @__PURE__ */ new Set<CacheAdapter>()
 
-/** Responses of the REST calls of one API host, under keys of the call and its parameters. */
-export class ResponseCache {
-  readonly #store: ExpiringStore
-  readonly #prefix: string
-  readonly #api: string
+/**
+ * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
+ *
+ * @throws {ConfigError} for an endpoint that is missing or cannot be used
+ */
+export async function loadDeploymentInfo(
+  endpoint: string,
+  cache: CacheConfig | undefined,
+  { environment: replaced, signal, onRateLimited }: GetDeploymentInfoOptions,
+): Promise<DeploymentInfo> {
+  const base = requireAddress({ endpoint })
+  const environment = resolveEnvironment(replaced)
+  const named = nameCall(getDeploymentInfo, {})
+  const parse = withEncryptedAddresses(parseDeploymentInfo, getDeploymentInfo.addresses, base)
+  const call = { ...named, base, path: named.publicPath, query: '', parse, onRateLimited }
+  const fetch = (flight: AbortSignal | undefined) => request(environment, { ...call, signal: flight })
+  if (cache?.enabled === false) return fetch(signal)
+  const adapter = resolveCacheAdapter({ adapter: sharedAdapter }, environment)
+  infoStores.add(adapter)
+  const store = new ExpiringStore(adapter, environment.clock, RESPONSE_TTL_MS, INFO_PREFIX)
+  return withCallName(named, signal, store.load(INFO_PREFIX + restBase(base), fetch, signal, parse))
+}
 
-  constructor(adapter: CacheAdapter, clock: Clock, apiDomain: string, config: CacheConfig = {}) {
-    this.#prefix = config.keyPrefix ? config.keyPrefix + RESPONSES : DEFAULT_PREFIX
-    this.#store = new ExpiringStore(adapter, clock, config.ttl ?? RESPONSE_TTL_MS, this.#prefix)
-    this.#api = restBase(apiDomain)
+/** Replaces the store of the deployment info; `undefined` restores the default one. */
+export function setDeploymentInfoAdapter(adapter: CacheAdapter | undefined): void {
+  sharedAdapter = adapter
+}
+
+/** Removes the cached info of every deployment. */
+export async function clearDeploymentInfo(): Promise<void> {
+  infoStores.add(resolveCacheAdapter({ adapter: sharedAdapter }, defaultEnvironment()))
+  for (const adapter of infoStores) await adapter.clear(INFO_PREFIX)
+  infoStores.clear()
+}
+
+type Naming = 'name' | 'method' | 'path' | 'secret' | 'about' | 'hint' | 'refusedCode'
+
+/** The part of a call that its errors contain. */
+function nameCall<Options>(row: Pick<RestCall<Options, unknown>, Naming>, given: Given<Options>): NamedCall {
+  const { name, method = 'GET', path, secret, about, hint, refusedCode } = row
+  const publicPath = path(secret ? { ...given, [secret]: `:${secret}` } : given)
+  return { name, method, publicPath, about: about?.(given), hint, refusedCode }
+}
+
+function withDefaults<Options>(options: Options, defaults: RestCall<Options, unknown>['defaults']): Given<Options> {
+  const given = { ...options } as Record<string, unknown>
+  for (const [name, value] of Object.entries(defaults ?? {})) given[name] = textOf(given[name]) || value
+  return given as unknown as Given<Options>
+}
+
+function textOf(value: unknown): string {
+  return String(value ?? '').trim()
+}
+
+/** Parameters with a value; names and values are encoded, but for the dollar sign that some calls send unencoded. */
+function queryOf(parameters: Readonly<Record<string, string | undefined>>, hasPlainDollar = false): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) if (value) query.append(name, value)
+  const text = query.toString()
+  return hasPlainDollar ? text.replaceAll('%24', '$').replaceAll('+', '%20') : text
+}
+
+/** Reads a response, and rejects an unencrypted address in the given members. */
+function withEncryptedAddresses<Wire>(
+  parse: Reader<Wire>,
+  members: readonly (keyof Wire & string)[] = [],
+  trusted: string,
+): Reader<Wire> {
+  return (value, path) => {
+    const wire = parse(value, path)
+    for (const member of members) requireEncryption(trusted, member, wire[member])
+    return wire
   }
+}
 
-  /** The response of a call with these parameters: the cached one while fresh, otherwise the result of `fetch`. */
-  load<T>(
-    name: string,
-    parameters: Readonly<Record<string, string>>,
-    fetch: (signal: AbortSignal) => Promise<T>,
-    signal?: AbortSignal,
-    read?: (stored: unknown) => unknown,
-  ): Promise<T> {
-    const named = Object.entries({ ...parameters, api: this.#api }).sort(([a], [b]) => (a < b ? -1 : 1))
-    const key = named.map(([parameter, value]) => `${parameter}=${encodeKey(value)}`).join('&')
-    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read)
-  }
-
-  /**
-   * Removes the responses with a key that contains the text, such as the name of a call; without one, all of them.
-   *
-   * @throws when the store failed: entries may remain
-   */
-  invalidate(text = ''): Promise<void> {
-    const { length } = this.#prefix
-    return this.#store.remove(this.#prefix, key => key.includes(text, length))
-  }
-
-  /**
-   * Removes the responses of this API host: all of them, or those of some users.
-   *
-   * @throws when the store failed: entries may remain
-   */
-  removeOwn(users?: ReadonlySet<string>): Promise<void> {
-    const ofHost = `api=${encodeKey(this.#api)}`
-    return this.#store.remove(this.#prefix, key => {
-      const parts = key.slice(this.#prefix.length).split(/[:&]/)
-      const isOfUser = () => [...(users ?? [])].some(user => parts.includes(`user=${encodeKey(user)}`))
-      return parts.includes(ofHost) && (!users || isOfUser())
-    })
-  }
+/**
+ * Rejects an unencrypted address from a service that itself uses encryption: tokens and messages would be sent in plain
+ * text, and any process of this machine may listen on one of its ports. Services of this machine are exempt.
+ *
+ * @param trusted the address of the service that returned the other one
+ * @throws {ProtocolError} when the returned address is not encrypted
+ */
+function requireEncryption(trusted: string, field: string, named: unknown): void {
+  if (typeof named !== 'string' || !named || !restBase(trusted).startsWith('https:')) return
+  const base = restBase(named)
+  if (!base.startsWith('http:') || (isOnThisMachine(base) && isOnThisMachine(restBase(trusted)))) return
+  throw new ProtocolError(`${field} is an unencrypted address, which a service with https must not return.`, named)
 }

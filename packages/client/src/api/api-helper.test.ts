@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { DETAILS, failure, setUpApi, TOKEN } from '../../test/api-set-up.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
+import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { ApiHelper } from './api-helper.ts'
 
@@ -284,9 +285,12 @@ describe('getDeploymentInfo', () => {
     const environment = service.environment()
     ApiHelper.setStaticCacheAdapter(adapter)
     const key = 'aiagent_static_deployment-info-https://example.test'
-    adapter.set(key, { value: poison, timestamp: environment.clock.now() })
-    expect(await ApiHelper.getDeploymentInfo('example.test', {}, { environment })).toEqual(info)
+    const ask = () => ApiHelper.getDeploymentInfo('example.test', {}, { environment })
+    await ask()
+    adapter.set(key, { ...(adapter.get(key) as CacheEntry), value: poison })
+    expect(await ask()).toEqual(info)
     expect(adapter.get(key)?.value).toEqual(info)
+    expect(service.seen).toHaveLength(2)
   })
 
   it('works with a shared store that fails, and can still be emptied', async () => {

@@ -1,20 +1,17 @@
-import {
-  type AgentDetails,
-  type AgentListItem,
-  type DeploymentInfo,
-  type MaskingPatterns,
-  type Portal,
-  type PortalDetails,
-  parseAgentDetails,
-  paths,
-  type UserDetails,
-  type UserProfile,
+import type {
+  AgentDetails,
+  AgentListItem,
+  DeploymentInfo,
+  MaskingPatterns,
+  Portal,
+  PortalDetails,
+  UserDetails,
+  UserProfile,
 } from '@aiagent/protocol'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
-import { getConnectedApps, getMaskingPatterns, getPreviousTranscript } from './agent-calls.ts'
-import { ApiCaller } from './api-caller.ts'
+import { ApiCaller, clearDeploymentInfo, loadDeploymentInfo, setDeploymentInfoAdapter } from './api-caller.ts'
 import type {
   ApiHelperConfig,
   GetAgentDetailsOptions,
@@ -32,11 +29,7 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
-import { clearDeploymentInfo, loadDeploymentInfo, setDeploymentInfoAdapter } from './deployment-info.ts'
-import { requireEncryption } from './downgrade.ts'
-import { getAgentsByPortal, getPortalDetails, getPortals, getUserProfiles, selectUserProfile } from './portal-calls.ts'
-import { openSession } from './session-request.ts'
-import { getCustomerDetails, getUserDetails } from './user-calls.ts'
+import * as calls from './calls.ts'
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -82,7 +75,7 @@ export class ApiHelper {
 
   /** Sets the language of calls that send one; null, undefined and blank set `en-us`. */
   setLanguage(code: string | null | undefined): void {
-    this.#caller.setLanguage(code)
+    this.#caller.language = code
   }
 
   /** The language as it was set. */
@@ -91,26 +84,8 @@ export class ApiHelper {
   }
 
   /** Loads the details of an agent. The result always contains the agent's id. */
-  async getAgentDetails(options: GetAgentDetailsOptions): Promise<AgentDetails> {
-    const { agentId } = options
-    const call = {
-      name: 'getAgentDetails',
-      method: 'GET',
-      path: paths.agentDetails(agentId),
-      about: `agent "${agentId}"`,
-      parse: (value: unknown) => {
-        const details = parseAgentDetails(value)
-        const { apiDomain, endpoint = apiDomain } = this.#caller.config
-        requireEncryption(endpoint, 'webSocketDomain', details.webSocketDomain)
-        return details
-      },
-    } as const
-    const details = await this.#caller.load({ ...call, kept: call.parse, parameters: { agentId } }, options, send =>
-      send(call),
-    )
-    // In place: it is a copy, and a spread gives each object a separate hidden class.
-    details.agentId ||= agentId
-    return details
+  getAgentDetails(options: GetAgentDetailsOptions): Promise<AgentDetails> {
+    return this.#caller.call(calls.getAgentDetails, options)
   }
 
   /**
@@ -121,37 +96,37 @@ export class ApiHelper {
    *   possible
    */
   getAiAgentSession(options: GetAiAgentSessionOptions): Promise<string> {
-    return openSession(this.#caller, options)
+    return this.#caller.call(calls.getAiAgentSession, options)
   }
 
   /** Loads all portals, optionally of one department. All pages are loaded; a page that fails fails the call. */
   getPortals(options: GetPortalsOptions = {}): Promise<Portal[]> {
-    return getPortals(this.#caller, 'getPortals', options)
+    return this.#caller.call(calls.getPortals, options)
   }
 
   /** Loads the portals of the signed-in user, all pages. */
   getMyPortals(options: GetMyPortalsOptions = {}): Promise<Portal[]> {
-    return getPortals(this.#caller, 'getMyPortals', options)
+    return this.#caller.call(calls.getMyPortals, options)
   }
 
   /** Loads the details of a portal; null for an empty response. */
   getPortalDetails(options: GetPortalDetailsOptions): Promise<PortalDetails | null> {
-    return getPortalDetails(this.#caller, options)
+    return this.#caller.call(calls.getPortalDetails, options)
   }
 
   /** Loads the agents of a portal. A response that is not a list counts as empty. */
   getAgentsByPortal(options: GetAgentsByPortalOptions): Promise<AgentListItem[]> {
-    return getAgentsByPortal(this.#caller, options)
+    return this.#caller.call(calls.getAgentsByPortal, options)
   }
 
   /** Loads the profiles of the user in a portal. */
   getUserProfiles(options: GetUserProfilesOptions): Promise<UserProfile[]> {
-    return getUserProfiles(this.#caller, options)
+    return this.#caller.call(calls.getUserProfiles, options)
   }
 
   /** Stores the user's selected profile at the service, and removes every cached list of profiles. */
   selectUserProfile(options: SelectUserProfileOptions): Promise<void> {
-    return selectUserProfile(this.#caller, options)
+    return this.#caller.call(calls.selectUserProfile, options)
   }
 
   /**
@@ -159,27 +134,27 @@ export class ApiHelper {
    * signal is aborted.
    */
   getUserDetails(options: GetUserDetailsOptions = {}): Promise<UserDetails | null> {
-    return getUserDetails(this.#caller, options)
+    return this.#caller.call(calls.getUserDetails, options)
   }
 
   /** Loads the signed-in customer; null as for getUserDetails(). Needs the scope `core.customermgr.read`. */
   getCustomerDetails(options: GetCustomerDetailsOptions = {}): Promise<UserDetails | null> {
-    return getCustomerDetails(this.#caller, options)
+    return this.#caller.call(calls.getCustomerDetails, options)
   }
 
   /** Loads the masking rules of a department. */
   getMaskingPatterns(options: GetMaskingPatternsOptions): Promise<MaskingPatterns> {
-    return getMaskingPatterns(this.#caller, options)
+    return this.#caller.call(calls.getMaskingPatterns, options)
   }
 
   /** Loads the connected apps of an agent, as the service lists them. Needs no token. */
   getConnectedApps(options: GetConnectedAppsOptions): Promise<unknown> {
-    return getConnectedApps(this.#caller, options)
+    return this.#caller.call(calls.getConnectedApps, options)
   }
 
   /** Loads the messages of an earlier session, as the service lists them. Never cached. */
   getPreviousTranscript(options: GetPreviousTranscriptOptions): Promise<unknown[]> {
-    return getPreviousTranscript(this.#caller, options)
+    return this.#caller.call(calls.getPreviousTranscript, options)
   }
 
   /**

@@ -1,51 +1,50 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
-import { ApiError, type ApiErrorOptions, AuthError } from '../errors.ts'
-import { type FetchedText, FetchFailure } from '../platform/fetch-text.ts'
+import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.ts'
+import { FetchFailure } from '../platform/fetch-text.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
 import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isDeeperThan } from '../util/is-deeper-than.ts'
-import { refusedTokenAdvice, withoutTokens } from './refused-token.ts'
-
-/** One REST call: its name, its address and its content. */
-export interface HttpCall {
-  /** Name of the call; it begins the message of every error. */
-  name: string
-  method: 'GET' | 'POST' | 'PUT'
-  /** Host or address of the service. */
-  base: string
-  /** Path below it. */
-  path: string
-  /** The path for error messages, if the path itself contains a session id. */
-  publicPath?: string
-  /** A session id that the call names: it is kept out of errors, as the token is. */
-  sessionId?: string
-  /** The subject of the call, for its error messages: `agent "help"`. */
-  about?: string
-  /** What to check after an unexpected response: a sentence for the message. */
-  hint?: string | undefined
-  /** The encoded query, without the question mark. */
-  query?: string
-  /** Access token; sent as `Bearer` unless `bareToken` is set. */
-  token?: string
-  bareToken?: boolean
-  headers?: Record<string, string>
-  credentials?: RequestCredentials
-  /** Sent as JSON. */
-  body?: unknown
-  signal?: AbortSignal | undefined
-  /** Called when the service limits the rate of calls, before the wait for the next attempt. */
-  onRateLimited?: RateLimitCallback | undefined
-}
+import { jwtPayload } from '../util/jwt-payload.ts'
 
 /** The part of a call that its errors contain. */
-export type NamedCall = Pick<HttpCall, 'name' | 'method' | 'path' | 'publicPath' | 'about' | 'hint'>
+export interface NamedCall {
+  /** Name of the call; it begins the message of every error. */
+  readonly name: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Path below the host; in errors, without a session id. */
+  readonly publicPath: string
+  /** Subject of the call: `agent "help"`. */
+  readonly about?: string | undefined
+  /** What to check after an unexpected response: a sentence for the message. */
+  readonly hint?: string | undefined
+  /** Code of the error of a rejected token. */
+  readonly refusedCode?: ApiErrorOptions['code'] | undefined
+}
 
-/** A call with a response that is read. */
-export interface ReadingCall<T> extends HttpCall {
-  /** Reads the parsed response; throws if it has another shape. */
-  parse: Reader<T>
+/** One request of a call: its address and its content. */
+export interface HttpCall<T> extends NamedCall {
+  /** Host or address of the service. */
+  readonly base: string
+  /** Path below it. */
+  readonly path: string
+  /** Kept out of errors, as the token is. */
+  readonly secret?: string | undefined
+  /** The encoded query, without the question mark. */
+  readonly query: string
+  /** Access token; sent as `Bearer` unless `bareToken` is set. */
+  readonly token?: string | undefined
+  readonly bareToken?: boolean
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly credentials?: RequestCredentials | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Reads the parsed response; throws if it has another shape. Without it, the body of a success is ignored. */
+  readonly parse?: Reader<T> | undefined
   /** The result of status 204, for calls that allow it. */
-  noContent?: T
+  readonly noContent?: T | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Called when the service limits the rate of calls, before the wait for the next attempt. */
+  readonly onRateLimited?: RateLimitCallback | undefined
 }
 
 /** Maximum length of a stored error body, and of its excerpt in a message. */
@@ -55,70 +54,63 @@ const QUOTED_BODY_CHARS = 200
 /** Most levels of objects and lists in a body that is read. */
 const MAX_DEPTH = 500
 
+/** What no access token contains, and what a header may not hold. */
+const UNSENDABLE = /[^ -~]/
+
 /**
- * Sends a call and reads its response: any 2xx with a JSON body of the expected shape.
+ * Sends a request and reads its response: any 2xx with a JSON body of the expected shape, or of any shape without `parse`.
  *
  * @throws {ApiError} in every other case. Neither its message nor its body contains the access token.
  */
-export async function request<T>(environment: NetworkPlatform, call: ReadingCall<T>): Promise<T> {
-  const answer = await exchange(environment, call)
-  const { status, text } = answer
-  if (status === 204 && call.noContent !== undefined) return call.noContent
+export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>): Promise<T> {
+  const { name, method, base, path, query, token, bareToken, credentials, body, parse, noContent } = call
+  // Before `fetch`, whose error would contain the token.
+  if (UNSENDABLE.test(`${token}`)) throw new AuthError('The access token has invalid characters.', 'invalid_input')
+  const headers: Record<string, string> = { ...call.headers }
+  if (token) headers['Authorization'] = bareToken ? token : `Bearer ${token}`
+  const init: RequestInit = { method, headers }
+  if (body !== undefined) {
+    headers['Content-Type'] = 'application/json'
+    init.body = JSON.stringify(body)
+  }
+  if (credentials) init.credentials = credentials
+  const address = restBase(base) + path + (query && `?${query}`)
+  const { signal, onRateLimited } = call
+  const patience = { name, signal, onRateLimited, skipBody: !parse }
+  const answer = await fetchPatiently(environment, address, init, patience).catch(cause => {
+    throw failed(call, cause)
+  })
+  const { ok, status, text, redirectedTo } = answer
+  // Both hosts of a redirect are named: the address that was configured may not be the one that fails.
+  const redirect = redirectedTo ? `; ${new URL(restBase(base)).origin} redirects to ${redirectedTo}` : ''
+  if (!ok) {
+    const readableBody = readable(text, call)
+    const isRefused = status === 401
+    const hint = isRefused && token ? refusedTokenAdvice(token, environment.clock.now()) : call.hint
+    throw apiError({ ...call, hint }, `status ${status}${quote(readableBody)}${redirect}`, {
+      reason: 'status',
+      status,
+      body: readableBody,
+      ...(isRefused && call.refusedCode && { code: call.refusedCode }),
+    })
+  }
+  if (!parse) return undefined as T
+  if (status === 204 && noContent !== undefined) return noContent
   const parsed = parseJson(text)
   let problem = text.trim() ? 'not JSON, or nested too deep' : 'empty'
   if (parsed !== undefined) {
     try {
-      return call.parse(parsed)
+      return parse(parsed)
     } catch (error) {
+      if (error instanceof SDKError) throw error
       problem = (error as ProtocolError).message.slice(0, -1)
     }
   }
-  throw apiError(call, `the response cannot be read: ${problem}${describeRedirect(call, answer)}`, {
+  throw apiError(call, `the response cannot be read: ${problem}${redirect}`, {
     reason: 'body',
     status,
     body: readable(text, call),
   })
-}
-
-/**
- * Sends a call and ignores the body of the response: any 2xx succeeds.
- *
- * @throws {ApiError} in every other case
- */
-export async function requestSuccess(environment: NetworkPlatform, call: HttpCall): Promise<void> {
-  await exchange(environment, call, true)
-}
-
-/** What no access token contains, and what a header may not hold. */
-const UNSENDABLE = /[^ -~]/
-
-/** Sends a call and returns the response if it is a success. */
-async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody = false): Promise<FetchedText> {
-  // Before `fetch`, whose error would contain the token.
-  if (UNSENDABLE.test(`${call.token}`)) throw new AuthError('The access token has invalid characters.', 'invalid_input')
-  const headers = { ...call.headers }
-  if (call.token) headers.Authorization = call.bareToken ? call.token : `Bearer ${call.token}`
-  const init: RequestInit = { method: call.method, headers }
-  if (call.body !== undefined) {
-    headers['Content-Type'] = 'application/json'
-    init.body = JSON.stringify(call.body)
-  }
-  if (call.credentials) init.credentials = call.credentials
-  const address = restBase(call.base) + call.path + (call.query ? `?${call.query}` : '')
-  const answer = await fetchPatiently(environment, address, init, { ...call, skipBody }).catch(cause => {
-    throw failed(call, cause)
-  })
-  if (answer.ok) return answer
-  const { status } = answer
-  const body = readable(answer.text, call)
-  const problem = `status ${status}${quote(body)}${describeRedirect(call, answer)}`
-  const hint = status === 401 && call.token ? refusedTokenAdvice(call.token, environment.clock.now()) : call.hint
-  throw apiError({ ...call, hint }, problem, { reason: 'status', status, body })
-}
-
-/** Names both hosts of a redirect: the address that was configured may not be the one that fails. */
-function describeRedirect({ base }: HttpCall, { redirectedTo }: FetchedText): string {
-  return redirectedTo ? `; ${new URL(restBase(base)).origin} redirects to ${redirectedTo}` : ''
 }
 
 /** The error of a call without a complete response. */
@@ -136,7 +128,7 @@ function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOption
   return new ApiError(`${call.name} failed${about}: ${problem}.${hint}`, {
     ...options,
     method: call.method,
-    path: call.publicPath ?? call.path,
+    path: call.publicPath,
   })
 }
 
@@ -147,9 +139,8 @@ const SHORTEST_SECRET = 6
  * A body for an error: parsed, or the start of its text. A service may repeat the token or the session in it: both are kept out
  * of logs.
  */
-function readable(text: string, { token, sessionId }: HttpCall): unknown {
-  for (const secret of [token, sessionId])
-    if (secret && secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, '…')
+function readable(text: string, { token, secret }: Pick<HttpCall<unknown>, 'token' | 'secret'>): unknown {
+  for (const each of [token, secret]) if (each && each.length >= SHORTEST_SECRET) text = text.replaceAll(each, '…')
   text = withoutTokens(text)
   return parseJson(text) ?? text.slice(0, KEPT_BODY_CHARS)
 }
@@ -182,4 +173,26 @@ export async function withCallName<T>(
   } catch (error) {
     throw signal?.aborted && !(error instanceof ApiError) ? failed(call, error) : error
   }
+}
+
+/** Lifetime that services require of a token, in milliseconds. */
+const NEEDED_LIFE_MS = 300_000
+
+/** The remedy for an access token that the service rejected. */
+function refusedTokenAdvice(token: string, now: number): string {
+  const claims = jwtPayload(token)
+  if (claims === undefined) return 'The access token is not a JWT. Check which token is passed.'
+  const exp = (claims as { exp?: unknown } | null)?.exp
+  if (typeof exp === 'number' && exp * 1_000 <= now)
+    return 'The access token has expired. Sign in again, or pass a new one.'
+  if (typeof exp === 'number' && exp * 1_000 - now < NEEDED_LIFE_MS)
+    return 'Sign in again, or pass an access token that is valid for at least five more minutes.'
+  return 'Sign in again, or pass another access token.'
+}
+
+/** A text without anything that looks like a token: JWTs, and values of token fields. */
+export function withoutTokens(text: string): string {
+  return text
+    .replace(/\beyJ[\w-]*\.[\w-]+(?:\.[\w-]*)*/g, '…')
+    .replace(/("(?:access|refresh|id)_?token"\s*:\s*")[^"]*/gi, '$1…')
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { LanguageChoice } from './language-choice.ts'
+import { LanguageChoice } from './language.ts'
 
 function setUp() {
   const choice = new LanguageChoice()
   const set: (string | null | undefined)[] = []
-  const attach = () => choice.attach({ setLanguage: code => void set.push(code) })
+  const attach = () => choice.attach(code => void set.push(code))
   return { choice, attach, now: () => set.at(-1), set }
 }
 

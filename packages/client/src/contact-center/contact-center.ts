@@ -1,5 +1,5 @@
 import type { AgentDetails } from '@aiagent/protocol'
-import type { LanguageChoice } from '../api/language-choice.ts'
+import type { LanguageChoice } from '../api/language.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { defaultScopes } from '../auth/scopes.ts'
 import type { ResolvedConfig } from '../check-config.ts'

@@ -1,6 +1,6 @@
 import { ANONYMOUS_CLIENT, paths, restBase } from '@aiagent/protocol'
+import { loadDeploymentInfo } from '../api/api-caller.ts'
 import { ApiHelper } from '../api/api-helper.ts'
-import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from '../auth/oauth-metadata.ts'
 import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'
 import { mayUseHttp, requestToken } from '../auth/token-request.ts'

@@ -1,0 +1,328 @@
+import {
+  type AgentDetails,
+  type AgentListItem,
+  type CustomerList,
+  DEPLOYMENT_INFO_PATH,
+  type DeploymentInfo,
+  type MaskingPatterns,
+  PORTAL_PAGE_SIZE,
+  type Portal,
+  type PortalDetails,
+  type PortalDetailsList,
+  type PortalList,
+  type PreviousTranscript,
+  parseAgentDetails,
+  parseAgentList,
+  parseCustomerList,
+  parseDeploymentInfo,
+  parseMaskingPatterns,
+  parsePortalDetailsList,
+  parsePortalList,
+  parsePreviousTranscript,
+  parseSessionResponse,
+  parseUserList,
+  parseUserProfileList,
+  paths,
+  QUERY,
+  type Reader,
+  type SessionResponse,
+  type UserDetails,
+  type UserList,
+  type UserProfile,
+  type UserProfileList,
+} from '@aiagent/protocol'
+import { ApiError, SDKError } from '../errors.ts'
+import { requireSessionId } from '../session-id.ts'
+import type {
+  ApiCallOptions,
+  GetAgentDetailsOptions,
+  GetAgentsByPortalOptions,
+  GetAiAgentSessionOptions,
+  GetConnectedAppsOptions,
+  GetMaskingPatternsOptions,
+  GetPortalDetailsOptions,
+  GetPortalsOptions,
+  GetPreviousTranscriptOptions,
+  GetUserProfilesOptions,
+  SelectUserProfileOptions,
+} from './api-options.ts'
+
+/** The options of a call, with its defaults in place of blank ones. */
+export type Given<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> }
+
+/** One REST call of the service, as data. */
+export interface RestCall<Options, Wire, Result = Wire> {
+  /** Begins the message of every error, and the key of a cached response. */
+  readonly name: string
+  /** @default 'GET' */
+  readonly method?: 'POST' | 'PUT'
+  /** Values in place of blank options. */
+  readonly defaults?: { readonly [Name in keyof Options]?: string }
+  readonly path: (given: Given<Options>) => string
+  /** The option that is kept out of errors, as the token is, although the path contains it. */
+  readonly secret?: keyof Options & string
+  /** How the call authenticates: with the token alone, or not at all. @default with a Bearer token */
+  readonly auth?: 'bare' | 'none'
+  /** Sends the language as `Accept-Language`, or as `$lang` too. @default neither */
+  readonly language?: 'header' | 'both'
+  /** Sends the short URL template, as calls to the portal manager do. */
+  readonly hasTemplate?: true
+  /** The other query parameters. */
+  readonly query?: (given: Given<Options>) => Readonly<Record<string, string>>
+  /** Sends the dollar sign in the name of a parameter unencoded. */
+  readonly hasPlainDollar?: true
+  readonly credentials?: RequestCredentials
+  /** Sent as JSON. */
+  readonly body?: (given: Given<Options>) => unknown
+  /** Reads the parsed response; throws if it has another shape. Without it, the body of a success is ignored. */
+  readonly parse?: Reader<Wire>
+  /** Members with an address: an encrypted deployment must not return an unencrypted one. */
+  readonly addresses?: readonly (keyof Wire & string)[]
+  /** The response at status 204, for calls that allow it. */
+  readonly noContent?: Wire
+  /** Sends several requests. @default one request */
+  readonly load?: (send: Send<Wire>, given: Given<Options>, warn: (message: string) => void) => Promise<Wire>
+  /** The result of the response. @default the response itself */
+  readonly result?: (wire: Wire, given: Given<Options>) => Result
+  /** Options in the key of the cached response, which is fresh for the `ttl` of the cache. @default never cached */
+  readonly keptBy?: readonly (keyof Options & string)[]
+  /** Reads a cached response, since other code may have written it. @default `parse` */
+  readonly parseKept?: Reader<Wire>
+  /** Another user may receive another response. */
+  readonly perUser?: true
+  /** The call whose cached responses become stale through this one. */
+  readonly outdates?: string
+  /** A rejected token is renewed once, if possible, and the call repeated. */
+  readonly renews?: true
+  /** Code of the error of a rejected token. @default 'API_ERROR' */
+  readonly refusedCode?: 'SESSION_UNAUTHORIZED'
+  /** Any failure, such as status 404, means that there is nothing: the result is null. */
+  readonly isOptional?: true
+  /** Subject of the call, for its error messages. */
+  readonly about?: (given: Given<Options>) => string
+  /** What to check after an unexpected response: a sentence for the message. */
+  readonly hint?: string
+}
+
+/** Sends a request of a call: with further query parameters, or as a GET without a body. */
+export type Send<Wire> = (variation?: {
+  readonly query?: Readonly<Record<string, string>>
+  readonly method?: 'GET'
+}) => Promise<Wire>
+
+export const getDeploymentInfo: RestCall<object, DeploymentInfo> = {
+  name: 'getDeploymentInfo',
+  path: () => DEPLOYMENT_INFO_PATH,
+  auth: 'none',
+  parse: parseDeploymentInfo,
+  addresses: ['apiDomain', 'aiAgentDomain'],
+  hint: 'Check that `endpoint` is the address of the deployment.',
+}
+
+export const getAgentDetails: RestCall<GetAgentDetailsOptions, AgentDetails> = {
+  name: 'getAgentDetails',
+  path: ({ agentId }) => paths.agentDetails(agentId),
+  parse: parseAgentDetails,
+  addresses: ['webSocketDomain'],
+  result: (details, { agentId }) => {
+    // In place: it is a copy, and a spread gives each object a separate hidden class.
+    details.agentId ||= agentId
+    return details
+  },
+  keptBy: ['agentId'],
+  about: ({ agentId }) => `agent "${agentId}"`,
+}
+
+export const getAiAgentSession: RestCall<GetAiAgentSessionOptions, SessionResponse, string> = {
+  name: 'getAiAgentSession',
+  method: 'POST',
+  path: ({ agentId }) => paths.session(agentId),
+  body: ({ context }) => (context ? { context } : {}),
+  parse: readSession,
+  load: openSession,
+  result: ({ sessionId }) => sessionId,
+  renews: true,
+  refusedCode: 'SESSION_UNAUTHORIZED',
+}
+
+export const getPortals: RestCall<GetPortalsOptions, PortalPage, Portal[]> = {
+  name: 'getPortals',
+  defaults: { departmentId: '', userId: 'default' },
+  path: paths.portals,
+  language: 'both',
+  hasTemplate: true,
+  query: ({ departmentId }) => ({ [QUERY.DEPARTMENT_ID]: String(departmentId) }),
+  parse: readPage,
+  noContent: { isEmpty: true },
+  load: loadAllPages,
+  result: ({ portal }) => portal ?? [],
+  keptBy: ['departmentId', 'userId'],
+  parseKept: parsePortalList,
+  perUser: true,
+}
+
+export const getMyPortals: typeof getPortals = { ...getPortals, name: 'getMyPortals', path: paths.myPortals }
+
+export const getPortalDetails: RestCall<GetPortalDetailsOptions, PortalDetailsList, PortalDetails | null> = {
+  name: 'getPortalDetails',
+  path: ({ portalId }) => paths.portalDetails(portalId),
+  auth: 'bare',
+  language: 'both',
+  hasTemplate: true,
+  hasPlainDollar: true,
+  parse: parsePortalDetailsList,
+  result: ({ portal }) => portal?.find(({ departmentId }) => departmentId != null) ?? portal?.[0] ?? null,
+  keptBy: ['portalId'],
+  perUser: true,
+}
+
+export const getAgentsByPortal: RestCall<GetAgentsByPortalOptions, AgentListItem[]> = {
+  name: 'getAgentsByPortal',
+  defaults: { agentType: 'contact-center' },
+  path: ({ departmentId, portalId }) => paths.agentsByPortal(departmentId, portalId),
+  language: 'header',
+  query: ({ agentType }) => ({ [QUERY.AGENT_TYPE]: agentType }),
+  parse: answer => (Array.isArray(answer) ? parseAgentList(answer) : []),
+  noContent: [],
+  keptBy: ['departmentId', 'portalId', 'agentType'],
+  parseKept: parseAgentList,
+  perUser: true,
+}
+
+export const getUserProfiles: RestCall<GetUserProfilesOptions, UserProfileList, UserProfile[]> = {
+  name: 'getUserProfiles',
+  path: ({ portalId }) => paths.userProfiles(portalId),
+  language: 'both',
+  hasTemplate: true,
+  parse: parseUserProfileList,
+  noContent: {},
+  result: ({ profile }) => profile ?? [],
+  keptBy: ['portalId'],
+  perUser: true,
+}
+
+export const selectUserProfile: RestCall<SelectUserProfileOptions, void> = {
+  name: 'selectUserProfile',
+  method: 'PUT',
+  path: ({ portalId, profileId }) => paths.selectUserProfile(portalId, profileId),
+  language: 'both',
+  hasTemplate: true,
+  outdates: 'getUserProfiles',
+}
+
+export const getUserDetails: RestCall<ApiCallOptions, UserList, UserDetails | null> = {
+  name: 'getUserDetails',
+  path: paths.userDetails,
+  language: 'header',
+  hasTemplate: true,
+  credentials: 'include',
+  parse: parseUserList,
+  result: ({ user }) => firstWithId(user),
+  isOptional: true,
+}
+
+export const getCustomerDetails: RestCall<ApiCallOptions, CustomerList, UserDetails | null> = {
+  name: 'getCustomerDetails',
+  path: paths.customerDetails,
+  language: 'header',
+  query: () => ({ [QUERY.ATTRIBUTE]: 'all' }),
+  hasPlainDollar: true,
+  credentials: 'include',
+  parse: parseCustomerList,
+  result: ({ customer }) => firstWithId(customer),
+  isOptional: true,
+}
+
+export const getMaskingPatterns: RestCall<GetMaskingPatternsOptions, MaskingPatterns> = {
+  name: 'getMaskingPatterns',
+  defaults: { channel: 'chat' },
+  path: ({ departmentId, channel }) => paths.maskingPatterns(departmentId, channel),
+  language: 'both',
+  parse: parseMaskingPatterns,
+  keptBy: ['departmentId', 'channel'],
+  perUser: true,
+}
+
+export const getConnectedApps: RestCall<GetConnectedAppsOptions, unknown> = {
+  name: 'getConnectedApps',
+  defaults: { apiDomain: '' },
+  path: ({ tenantId, agentId }) => paths.connectedApps(tenantId, agentId),
+  auth: 'none',
+  parse: answer => answer,
+  keptBy: ['tenantId', 'agentId', 'apiDomain'],
+}
+
+export const getPreviousTranscript: RestCall<GetPreviousTranscriptOptions, PreviousTranscript, unknown[]> = {
+  name: 'getPreviousTranscript',
+  defaults: { apiDomain: '' },
+  path: ({ agentId, sessionId }) =>
+    paths.previousTranscript(agentId, requireSessionId(sessionId, 'The id given to getPreviousTranscript()')),
+  secret: 'sessionId',
+  parse: parsePreviousTranscript,
+  result: ({ messages }) => messages ?? [],
+  // After a reconnect nothing else repeats the call: what was missed would stay missing.
+  renews: true,
+}
+
+/** @throws {SDKError} `SESSION_ID_INVALID` for JSON without a usable id */
+function readSession(value: unknown, path?: string): SessionResponse {
+  try {
+    return parseSessionResponse(value, path)
+  } catch (cause) {
+    if (!(value instanceof Object)) throw cause
+    throw new SDKError('The service returned an invalid session id.', 'SESSION_ID_INVALID', { cause })
+  }
+}
+
+/** Status codes of a service, or a gateway in front of it, that does not support the POST. */
+const FALLBACK_STATUSES: ReadonlySet<number | undefined> = new Set([403, 404, 405])
+
+/** Creates a session: a POST with the context; after status 403, 404 or 405, a GET whose response alone counts. */
+async function openSession(
+  send: Send<SessionResponse>,
+  { context }: Partial<GetAiAgentSessionOptions>,
+  warn: (message: string) => void,
+): Promise<SessionResponse> {
+  try {
+    return await send()
+  } catch (error) {
+    if (!(error instanceof ApiError && FALLBACK_STATUSES.has(error.status))) throw error
+    if (context && Object.keys(context).length > 0)
+      warn(
+        `The service rejected the POST for a session (status ${error.status}). The session is created by GET, without the context.`,
+      )
+    return send({ method: 'GET' })
+  }
+}
+
+/** A page of portals, and whether the service sent an empty one: of a page with odd entries only, no portal is left. */
+type PortalPage = PortalList & { readonly isEmpty?: boolean }
+
+function readPage(value: unknown, path?: string): PortalPage {
+  const { portal } = (value ?? {}) as { portal?: unknown }
+  return { ...parsePortalList(value, path), isEmpty: !Array.isArray(portal) || portal.length === 0 }
+}
+
+/**
+ * Fetches one page after the other. A page that fails fails the list; an empty one ends it, regardless of the announced
+ * total.
+ */
+async function loadAllPages(send: Send<PortalPage>): Promise<PortalPage> {
+  const fetchPage = (size: number, page: number) =>
+    send({ query: { [QUERY.PAGE_SIZE]: String(size), [QUERY.PAGE_NUMBER]: String(page) } })
+  const first = await fetchPage(PORTAL_PAGE_SIZE, 1)
+  const portal = [...(first.portal ?? [])]
+  const { count = 0, pagesize = 0 } = first.paginationInfo ?? {}
+  const pages = pagesize > 0 ? Math.ceil(count / pagesize) : 1
+  for (let page = 2; page <= pages; page++) {
+    const next = await fetchPage(pagesize, page)
+    if (next.isEmpty) break
+    portal.push(...(next.portal ?? []))
+  }
+  return { portal }
+}
+
+/** The first record with an id, else the first one. */
+function firstWithId(users: readonly UserDetails[] | null | undefined): UserDetails | null {
+  return users?.find(({ id }) => id !== null && id !== undefined) ?? users?.[0] ?? null
+}
