@@ -3,7 +3,7 @@ import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { RateLimitCallback } from '../platform/patient-fetch.ts'
+import { type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
@@ -172,7 +172,7 @@ export interface AnonymousTokenCall {
 }
 
 /**
- * Requests an anonymous token from the address in the deployment's metadata.
+ * Requests an anonymous token from the address in the deployment's metadata. Both requests share one time limit.
  *
  * @throws {AuthError} `metadata_failed` or `token_request_failed`
  */
@@ -182,6 +182,8 @@ async function requestAnonymousToken(
   signal: AbortSignal,
 ): Promise<GrantedToken> {
   const { apiDomain, tenantId } = deployment
+  const { clock } = environment
+  const endsAt = clock.monotonic() + TOKEN_WAIT_MS
   const known = await metadata.load(
     metadataKey,
     async flight => {
@@ -202,6 +204,7 @@ async function requestAnonymousToken(
     allowHttp: mayUseHttp(apiDomain, endpoint),
     allowLoopback: endpoint === undefined || isOnThisMachine(restBase(endpoint)),
     onRateLimited,
+    limitMs: endsAt - clock.monotonic(),
   }
   return requestToken(environment, request, signal)
 }

@@ -392,10 +392,10 @@ export class AuthenticationService {
   }
 
   async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
-    // A login asks the user where necessary, and limits its own requests.
     const { strategy, standIn, type } = this.#source
-    const isInteractive = strategy.hasSession !== undefined && !standIn
-    const given = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
+    // A strategy of this library limits its requests itself, so that its error names the one without an answer.
+    const isHosts = type === 'pre-auth'
+    const given = isHosts ? await this.#call('getToken()', signal, ask) : await ask()
     signal.throwIfAborted()
     const token = tokenIn(given)
     if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')

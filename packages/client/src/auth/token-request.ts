@@ -17,6 +17,8 @@ export interface TokenRequest {
   /** Whether the endpoint may use plain http on this machine. @default true */
   allowLoopback?: boolean
   onRateLimited?: RateLimitCallback | undefined
+  /** Time limit of all requests and waits, in milliseconds. @default 30_000 */
+  limitMs?: number
 }
 
 /**
@@ -42,7 +44,16 @@ export interface GrantedToken {
  */
 export async function requestToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
-  { tokenUrl, clientId, clientSecret, scopes, allowHttp, allowLoopback = true, onRateLimited }: TokenRequest,
+  {
+    tokenUrl,
+    clientId,
+    clientSecret,
+    scopes,
+    allowHttp,
+    allowLoopback = true,
+    onRateLimited,
+    limitMs = TOKEN_WAIT_MS,
+  }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<GrantedToken> {
   // Plain http is allowed for endpoints on this machine, unless a deployment elsewhere names them, and for those of a
@@ -60,7 +71,7 @@ export async function requestToken(
   })
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' }
   const init = { method: 'POST', headers, body: form.toString() }
-  const patience = { name: 'getToken', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
+  const patience = { name: 'getToken', signal, limitMs, onRateLimited }
   const answer = await fetchPatiently(environment, tokenUrl, init, patience).catch((cause: unknown) => {
     const failure = cause instanceof FetchFailure ? cause : undefined
     throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)

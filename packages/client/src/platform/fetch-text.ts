@@ -1,8 +1,8 @@
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import type { NetworkPlatform } from './network-failure.ts'
 
-/** Time limit of a request, from its start to the last byte of its response. */
-const REQUEST_LIMIT_MS = 30_000
+/** Time limit of a request, from its start to the last byte of its response, in milliseconds. */
+export const REQUEST_LIMIT_MS = 30_000
 
 /** Maximum size of a response body, in bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -40,7 +40,7 @@ export class FetchFailure extends Error {
 
 const WORDS: Record<FetchFailureReason, string> = {
   network: 'the service could not be reached',
-  timeout: `there was no complete response within ${REQUEST_LIMIT_MS / 1000} seconds`,
+  timeout: 'there was no complete response in time',
   aborted: 'the request was aborted',
   body: 'the response broke off',
   redirect: 'a request with a token or a body follows no redirect',
@@ -51,6 +51,7 @@ const WORDS: Record<FetchFailureReason, string> = {
  * without `Authorization`: any other request would repeat its token or its body at an address that nobody has checked.
  *
  * @param skipBody does not read the body of a success: its text is empty then
+ * @param limitMs time limit of the request
  * @throws {FetchFailure} when there is no complete response; a complete one is returned, whatever its status
  */
 export async function fetchText(
@@ -59,11 +60,12 @@ export async function fetchText(
   init: RequestInit,
   signal?: AbortSignal,
   skipBody = false,
+  limitMs = REQUEST_LIMIT_MS,
 ): Promise<FetchedText> {
   let status: number | undefined
   const isPublic = init.method === 'GET' && !(init.headers && 'Authorization' in init.headers)
   try {
-    return await withTimeLimit(environment.clock, REQUEST_LIMIT_MS, signal, async limit => {
+    return await withTimeLimit(environment.clock, limitMs, signal, async limit => {
       const redirect = isPublic ? undefined : ({ redirect: 'manual' } as const)
       const response = await environment.fetch(address, { ...init, ...redirect, signal: limit })
       status = response.status
@@ -81,12 +83,13 @@ export async function fetchText(
     })
   } catch (cause) {
     const reason = reasonOf(cause, status, signal)
-    throw new FetchFailure(
-      reason,
-      status,
-      cause,
-      reason === 'network' ? await unreachable(environment, address, cause, signal, isPublic) : undefined,
-    )
+    const message =
+      reason === 'network'
+        ? await unreachable(environment, address, cause, signal, isPublic)
+        : reason === 'timeout'
+          ? `there was no complete response within ${Math.ceil(limitMs / 1000)} seconds`
+          : undefined
+    throw new FetchFailure(reason, status, cause, message)
   }
 }
 

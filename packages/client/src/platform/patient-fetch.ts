@@ -1,5 +1,5 @@
 import { sleep } from './clock.ts'
-import { type FetchedText, fetchText } from './fetch-text.ts'
+import { type FetchedText, fetchText, REQUEST_LIMIT_MS } from './fetch-text.ts'
 import type { NetworkPlatform } from './network-failure.ts'
 
 /** Called when a rate limit delays a request: its name, and the wait in milliseconds. */
@@ -12,14 +12,17 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined
   /** Does not read the body of a success. */
   readonly skipBody?: boolean
-  /** Most that all waits together may take, in milliseconds. @default no limit */
+  /** Time limit of all requests and waits together, in milliseconds. @default no limit */
   readonly limitMs?: number
   /** Called when the service limits the rate of calls, before the wait for the next attempt. */
   readonly onRateLimited?: RateLimitCallback | undefined
 }
 
-/** Longest that the waits of a request on the way to a token may take, in milliseconds: it must be there in 30 seconds. */
-export const TOKEN_WAIT_MS = 20_000
+/** Longest wait for a token, in milliseconds: all requests that lead to it, with the waits between them. */
+export const TOKEN_WAIT_MS = 30_000
+
+/** Time that a repeated request needs at least, in milliseconds: a wait that leaves less is not begun. */
+const REPEAT_MS = 10_000
 
 /** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
 const MAX_REPEATS = 3
@@ -40,17 +43,19 @@ export async function fetchPatiently(
   { name, signal, skipBody, limitMs = Number.POSITIVE_INFINITY, onRateLimited }: Patience,
 ): Promise<FetchedText> {
   const { clock } = environment
-  const send = () => fetchText(environment, address, init, signal, skipBody)
+  const endsAt = clock.monotonic() + limitMs
+  const send = () => {
+    const leftMs = Math.min(endsAt - clock.monotonic(), REQUEST_LIMIT_MS)
+    return fetchText(environment, address, init, signal, skipBody, leftMs)
+  }
   let answer = await send().catch(error => {
     if (init.method !== 'POST' && error.reason === 'network' && CLOSED_WHILE_IDLE.has(error.cause?.cause?.code))
       return send()
     throw error
   })
-  let waitedMs = 0
   for (let repeats = 0; repeats < MAX_REPEATS && isRateLimited(answer); repeats++) {
     const waitMs = readRetryAfter(answer.retryAfter, clock.now()) ?? FIRST_WAIT_MS * 2 ** repeats
-    waitedMs += waitMs
-    if (waitMs > LONGEST_WAIT_MS || waitedMs > limitMs) break
+    if (waitMs > LONGEST_WAIT_MS || clock.monotonic() + waitMs + REPEAT_MS > endsAt) break
     onRateLimited?.({ operation: name, retryInMs: waitMs })
     await sleep(clock, waitMs, signal)
     signal?.throwIfAborted()

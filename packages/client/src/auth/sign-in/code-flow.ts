@@ -55,11 +55,8 @@ export interface AuthorizationRequest {
   readonly nonce: string
 }
 
-/**
- * Longest that a rate-limited renewal waits, in milliseconds: other tabs must not stop waiting for it, or they would use
- * the same refresh token.
- */
-const RENEWAL_WAIT_MS = 10_000
+/** Time limit of a renewal, in milliseconds: other tabs wait that long for it, and would then use the same refresh token. */
+const RENEWAL_WAIT_MS = 20_000
 
 /** Largest age of a new ID token, and its largest distance into the future, in seconds. */
 const ID_TOKEN_LIMIT_SECONDS = 24 * 60 * 60
@@ -183,7 +180,7 @@ class Exchange {
   /** Whether the last answer had an ID token. */
   hasIdToken = false
 
-  /** @param limitMs the most that waits for a rate limit may take, in milliseconds */
+  /** @param limitMs time limit of all requests and waits, in milliseconds */
   constructor({ settings, configuration, pinnedIssuer }: Provider, signal: AbortSignal, limitMs: number) {
     const { config, authority, environment, onRateLimited } = settings
     const tokenEndpoint = configuration.token_endpoint
