@@ -210,7 +210,7 @@ export type {
   TranscriptOptions,
   TranscriptRow,
 } from './log/entry.ts'
-export { Message, type MessageObject, type MessageOptions } from './log/message.ts'
+export { Message, type MessageObject, type MessageOptions, toMessage } from './log/message.ts'
 export { Transcript } from './log/transcript.ts'
 export {
   type ConsoleSink,

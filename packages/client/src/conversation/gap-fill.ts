@@ -2,18 +2,12 @@ import { PERSONA } from '@aiagent/protocol'
 import { type ChatSession, TRANSCRIPT_LIMIT_MS } from '../chat/chat-session.ts'
 import type { RecoverySource } from '../events.ts'
 import { type KnownMessage, knownMessage } from '../log/known-message.ts'
-import type { Message } from '../log/message.ts'
+import type { HistoryElement, Message } from '../log/message.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import {
-  type HistoryElement,
-  type HistoryMergeOptions,
-  insertHistory,
-  mergeHistory,
-  readHistory,
-} from './history-merge.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'

@@ -1,8 +1,6 @@
-import { PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { type KnownMessage, knownMessage } from '../log/known-message.ts'
-import type { Message, ReceivedIn } from '../log/message.ts'
-import { receivedMessage } from '../log/message.ts'
+import { type HistoryElement, isFromClient, type Message, type ReceivedIn, readElement } from '../log/message.ts'
 import type { PlacedEntry, Transcript } from '../log/transcript.ts'
 import { sha256 } from '../util/sha256.ts'
 import type { MessageProcessor } from './message-processor.ts'
@@ -21,14 +19,6 @@ const READ_LIMIT = 20_000
 
 /** Longest part of a history that is merged, in messages, from its end. */
 const MERGE_LIMIT = 5_000
-
-/** Roles in which only the client sends system messages. */
-const CLIENT_ROLES: ReadonlySet<string> = new Set([
-  ROLE.CONTEXT,
-  ROLE.FEEDBACK,
-  ROLE.ESCALATION,
-  ROLE.GRACEFUL_DISCONNECT,
-])
 
 /** A message of a history that this page did not have. */
 export interface NewMessage {
@@ -63,13 +53,6 @@ export interface HistoryMergeOptions {
   readonly isFromStart: boolean
 }
 
-/** A readable element of a history. */
-export interface HistoryElement {
-  readonly message: Message
-  /** Length of its text as a frame, in characters. */
-  readonly size: number
-}
-
 interface Element extends HistoryElement {
   readonly direction: 'sent' | 'received'
   readonly timestamp: number
@@ -86,12 +69,8 @@ interface Candidate extends KnownMessage {
  *
  * @param origin origin of the messages. They did not arrive just now, so they have no default time
  */
-export function readHistory(
-  list: readonly unknown[],
-  { from, agentId, sessionId }: Omit<ReceivedIn, 'timestamp'>,
-): HistoryElement[] {
-  const place = { from, agentId, sessionId, timestamp: undefined }
-  return list.slice(-READ_LIMIT).flatMap(element => readElement(element, place) ?? [])
+export function readHistory(list: readonly unknown[], origin: Omit<ReceivedIn, 'timestamp'>): HistoryElement[] {
+  return list.slice(-READ_LIMIT).flatMap(element => readElement(element, origin) ?? [])
 }
 
 /** The messages of a history that this page neither sent nor received, in order. */
@@ -173,24 +152,9 @@ function describeElements(history: readonly HistoryElement[], openedAt: number):
   let time = history.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? openedAt
   return history.map(({ message, size }) => {
     time = message.timestamp ?? time
-    const direction = isSent(message) ? 'sent' : 'received'
+    const direction = isFromClient(message) ? 'sent' : 'received'
     return { message, size, direction, timestamp: time, known: knownMessage(message, direction) }
   })
-}
-
-function readElement(element: unknown, place: ReceivedIn): HistoryElement | undefined {
-  try {
-    const text = JSON.stringify(element)
-    const message = receivedMessage(parseServerMessage(text), place)
-    const addressed = isSent(message) ? message.clone({ from: PERSONA.CUSTOMER, to: place.from }) : message
-    return { message: addressed, size: text.length }
-  } catch {
-    return undefined
-  }
-}
-
-function isSent({ persona, role }: Message): boolean {
-  return persona === PERSONA.CUSTOMER || (persona === PERSONA.SYSTEM && CLIENT_ROLES.has(role))
 }
 
 /** The messages that this page has in the session, in order, by fingerprint. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MessageError, type SDKError } from '../errors.ts'
-import { Message, type MessageObject, MessageOrigin, receivedMessage } from './message.ts'
+import { Message, type MessageObject, MessageOrigin, receivedMessage, toMessage } from './message.ts'
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -263,4 +263,35 @@ describe('receivedMessage', () => {
   it('keeps a timestamp of zero', () => {
     expect(receivedMessage({ persona: 'agent', role: 'x', timestamp: 0 }, place).timestamp).toBe(0)
   })
+})
+
+describe('toMessage', () => {
+  it('[REST-12] reads an element of a transcript that is a frame', () => {
+    const frame = {
+      messageId: 'm-1',
+      persona: 'agent',
+      role: 'customer support agent',
+      content: 'Hello',
+      timestamp: 5,
+      messageData: { sources: [{ title: 'Returns' }] },
+    }
+    expect(toMessage({ ...frame, further: 1 })).toMatchObject({ ...frame, to: 'customer', from: undefined })
+    expect(toMessage({ persona: 'customer', role: 'human', content: 'Hi' })).toMatchObject({
+      content: 'Hi',
+      from: 'customer',
+      to: undefined,
+      messageId: undefined,
+      timestamp: undefined,
+    })
+  })
+
+  const circular: Record<string, unknown> = { persona: 'agent', role: 'x' }
+  circular['self'] = circular
+
+  it.each([undefined, null, 7, 'text', [], {}, { persona: 'agent' }, { role: 'human' }, () => 'code', circular])(
+    '[REST-12] is undefined for anything else',
+    element => {
+      expect(toMessage(element)).toBeUndefined()
+    },
+  )
 })

@@ -4,6 +4,8 @@ import {
   isJsonObject,
   type MessageData,
   PERSONA,
+  parseServerMessage,
+  ROLE,
   type ServerMessage,
 } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
@@ -179,7 +181,7 @@ export class Message {
 /** Origin of a received message: where it came from, and when, where that is known. */
 export interface ReceivedIn {
   readonly timestamp: number | undefined
-  readonly from: string
+  readonly from: string | undefined
   readonly agentId: string | undefined
   readonly sessionId: string | undefined
 }
@@ -235,4 +237,47 @@ export function receivedMessage(frame: ServerMessage, origin: ReceivedIn): Messa
     agentId: origin.agentId,
     sessionId: origin.sessionId,
   })
+}
+
+/** Roles in which only the client sends system messages. */
+const CLIENT_ROLES: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ROLE.CONTEXT,
+  ROLE.FEEDBACK,
+  ROLE.ESCALATION,
+  ROLE.GRACEFUL_DISCONNECT,
+])
+
+/** Whether a client sent a message of a history. */
+export function isFromClient({ persona, role }: Message): boolean {
+  return persona === PERSONA.CUSTOMER || (persona === PERSONA.SYSTEM && CLIENT_ROLES.has(role))
+}
+
+/** A readable element of a history. */
+export interface HistoryElement {
+  readonly message: Message
+  /** Length of its text as a frame, in characters. */
+  readonly size: number
+}
+
+/** Reads an element of a history; undefined where it is not a frame. It has no default time, since it did not arrive just now. */
+export function readElement(
+  element: unknown,
+  { from, agentId, sessionId }: Partial<Omit<ReceivedIn, 'timestamp'>>,
+): HistoryElement | undefined {
+  try {
+    const text = JSON.stringify(element)
+    const message = receivedMessage(parseServerMessage(text), { from, agentId, sessionId, timestamp: undefined })
+    const addressed = isFromClient(message) ? message.clone({ from: PERSONA.CUSTOMER, to: from }) : message
+    return { message: addressed, size: text.length }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads an element of `ApiHelper.getPreviousTranscript()`, or of the list in a `chatHistory` event, as a message. Undefined where
+ * it is not a frame of the chat: the service does not promise the shape of its elements.
+ */
+export function toMessage(element: unknown): Message | undefined {
+  return readElement(element, {})?.message
 }

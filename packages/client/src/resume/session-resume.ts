@@ -1,15 +1,10 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import type { ChatSession, RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
-import {
-  type HistoryElement,
-  type HistoryMergeOptions,
-  insertHistory,
-  mergeHistory,
-  readHistory,
-} from '../conversation/history-merge.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from '../conversation/history-merge.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
+import type { HistoryElement } from '../log/message.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
