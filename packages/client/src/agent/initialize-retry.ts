@@ -31,10 +31,9 @@ export class InitializeRetry {
     return this.#state ?? this.#chat.state
   }
 
-  /** Runs an attempt, and with `retryInitialize` further ones until one succeeds or fails for another reason. */
+  /** Runs an attempt, and further ones until one succeeds or fails for another reason. */
   async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { config, reportError } = this.#scope
-    if (!config.retryInitialize) return attempt()
+    const { reportError } = this.#scope
     const { maxAttempts } = this.#policy
     let unloaded = 0
     try {

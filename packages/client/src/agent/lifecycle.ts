@@ -120,11 +120,13 @@ export class AgentLifecycle implements LifecycleOwner {
     this.become(preparing)
     try {
       await this.#prepare(context, signal)
-      return await this.#parts.retry.run(() => {
+      const attempt = () => {
         // A portal selection that failed has left this state.
         this.become(preparing)
         return this.#load(signal)
-      }, signal)
+      }
+      const { retry, scope } = this.#parts
+      return await (scope.config.retryInitialize ? retry.run(attempt, signal) : attempt())
     } catch (error) {
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
@@ -175,7 +177,7 @@ export class AgentLifecycle implements LifecycleOwner {
     // A listener may have ended or restarted the agent.
     if ((scope.config.autoConnect || reconnect) && this.isReady)
       chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
-    else if (outbox.size > 0) outbox.connectForMessage()
+    else outbox.connectForMessage()
   }
 
   reportInitialized(): void {

@@ -6,7 +6,6 @@ import {
   type Reader,
   restBase,
 } from '@aiagent/protocol'
-import { requireAddress } from '../check-config.ts'
 import { ApiError, AuthError } from '../errors.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -222,14 +221,13 @@ const infoStores = /* @__PURE__ */ new Set<CacheAdapter>()
 /**
  * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
  *
- * @throws {ConfigError} for an endpoint that is missing or cannot be used
+ * @param base address of the endpoint, with its scheme
  */
-export async function loadDeploymentInfo(
-  endpoint: string,
+export function loadDeploymentInfo(
+  base: string,
   cache: CacheConfig | undefined,
   { environment: replaced, signal, onRateLimited }: GetDeploymentInfoOptions,
 ): Promise<DeploymentInfo> {
-  const base = requireAddress({ endpoint })
   const environment = resolveEnvironment(replaced)
   const named = nameCall(getDeploymentInfo, {})
   const parse = withEncryptedAddresses(parseDeploymentInfo, getDeploymentInfo.addresses, base)
@@ -254,10 +252,8 @@ export async function clearDeploymentInfo(): Promise<void> {
   infoStores.clear()
 }
 
-type Naming = 'name' | 'method' | 'path' | 'secret' | 'about' | 'hint' | 'refusedCode'
-
 /** The part of a call that its errors contain. */
-function nameCall<Options>(row: Pick<RestCall<Options, unknown>, Naming>, given: Given<Options>): NamedCall {
+function nameCall<Options, Wire, Result>(row: RestCall<Options, Wire, Result>, given: Given<Options>): NamedCall {
   const { name, method = 'GET', path, secret, about, hint, refusedCode } = row
   const publicPath = path(secret ? { ...given, [secret]: `:${secret}` } : given)
   return { name, method, publicPath, about: about?.(given), hint, refusedCode }

@@ -8,6 +8,7 @@ import type {
   UserDetails,
   UserProfile,
 } from '@aiagent/protocol'
+import { requireAddress } from '../check-config.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
@@ -58,7 +59,7 @@ export class ApiHelper {
     cache?: CacheConfig,
     options: GetDeploymentInfoOptions = {},
   ): Promise<DeploymentInfo> {
-    return loadDeploymentInfo(endpoint, cache, options)
+    return loadDeploymentInfo(requireAddress({ endpoint }), cache, options)
   }
 
   /**

@@ -2,7 +2,6 @@ import { isSessionRefusal } from '@aiagent/protocol'
 import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
-import { requireSessionId } from '../session-id.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/single-flight.ts'
 import type { ContextStore } from './context-store.ts'
@@ -117,8 +116,7 @@ export class ChatSession {
     const portal = facts.selection?.portal
     const context = portal ? withPortalAttribute(attributes ?? {}, portal.id) : attributes && { ...attributes }
     const { agentId } = facts
-    const id = await facts.api.getAiAgentSession({ agentId, ...(context && { context }), signal })
-    return requireSessionId(id, 'The session id in the response of the service')
+    return facts.api.getAiAgentSession({ agentId, ...(context && { context }), signal })
   }
 
   /** Loads what was said in a session, which the service refuses for an unknown one. */

@@ -1,5 +1,4 @@
 import { ANONYMOUS_CLIENT, paths, restBase } from '@aiagent/protocol'
-import { loadDeploymentInfo } from '../api/api-caller.ts'
 import { ApiHelper } from '../api/api-helper.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from '../auth/oauth-metadata.ts'
 import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'
@@ -38,7 +37,7 @@ export async function checkDeployment(examination: Examination): Promise<Verdict
   const { options, environment } = examination
   try {
     const info = await limited(examination, signal =>
-      loadDeploymentInfo(options.endpoint, { enabled: false }, { environment, signal }),
+      ApiHelper.getDeploymentInfo(options.endpoint, { enabled: false }, { environment, signal }),
     )
     examination.deployment = info
     const version = info.version ? `, version ${info.version}` : ''

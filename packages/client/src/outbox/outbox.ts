@@ -292,7 +292,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   /** With `connectOnSend`, opens the chat for a message if nothing else does. A failed attempt is an `error` event. */
   connectForMessage(): void {
     const { config, status, logger } = this.#scope
-    if (!config.connectOnSend || !status.isReady || !this.#chat.isLeft) return
+    if (!config.connectOnSend || !status.isReady || !this.#chat.isLeft || this.size === 0) return
     this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
   }
 
