@@ -10,7 +10,7 @@ import { type Awaitable, type CacheAdapter, type CacheConfig, type CacheEntry, D
 import { createCacheAdapter, EmptyCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { type StorageCacheAdapter, TextAdapter } from './storage-cache-adapter.ts'
-import { after, guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
+import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
 
 /** How a part is written into a key, and the pattern of any part. */
 interface PartForm {
@@ -193,7 +193,8 @@ export class KeyedStore<T = unknown> {
 
   /** The fresh entry of a key; undefined for one of another deployment. */
   get(key: string): Awaitable<StoredEntry<T> | undefined> {
-    return after(this.#guard.get(key), entry => this.#read(key, entry))
+    const entry = this.#guard.get(key)
+    return isPromiseLike(entry) ? entry.then(each => this.#read(key, each)) : this.#read(key, entry)
   }
 
   /** Stores a value. Resolves when it is stored, and when the store fails. */
@@ -212,11 +213,9 @@ export class KeyedStore<T = unknown> {
 
   /** Removes the entry of a key, unless it is another deployment's. */
   delete(key: string): Awaitable<void> {
-    const remove = () => this.#guard.delete(key)
-    if (this.#kind.ownerIn === undefined) return remove()
-    return after(this.#guard.settled(key), () =>
-      after(this.#guard.get(key), entry => (this.#isOthers(entry) ? undefined : remove())),
-    )
+    if (this.#kind.ownerIn === undefined) return this.#guard.delete(key)
+    const open = this.#guard.settled(key)
+    return open ? open.then(() => this.#deleteOwn(key)) : this.#deleteOwn(key)
   }
 
   /**
@@ -289,6 +288,12 @@ export class KeyedStore<T = unknown> {
   forgetUser(): Awaitable<void> {
     const { agent } = this.#place
     return this.removeUsers(named(this.#kind, { agent, ...namesOf(this.#deployment) }))
+  }
+
+  #deleteOwn(key: string): Awaitable<void> {
+    const remove = (entry: StoredEntry<unknown> | null) => (this.#isOthers(entry) ? undefined : this.#guard.delete(key))
+    const entry = this.#guard.get(key)
+    return isPromiseLike(entry) ? entry.then(remove) : remove(entry)
   }
 
   #isOthers(entry: StoredEntry<unknown> | null): boolean {
@@ -472,6 +477,11 @@ function removeOwned(
         .map(key => after(adapter.get(key), entry => (isWanted(entry) ? adapter.delete(key) : undefined))),
     ),
   )
+}
+
+/** Continues with a value, at once if it is there. */
+function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> {
+  return isPromiseLike(value) ? Promise.resolve(value).then(work) : work(value)
 }
 
 function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {

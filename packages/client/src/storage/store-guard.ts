@@ -49,7 +49,7 @@ export class StoreGuard implements CacheAdapter {
   readonly #clock: Clock
   readonly #warn: StoreWarning
   #flights: SingleFlight<unknown> | undefined
-  #restsUntil = Number.NEGATIVE_INFINITY
+  #restsUntil: number | undefined
   #isWarned = false
   /** By key. Absent as long as the store has answered every write at once. */
   #writes: Map<string, OpenWrites> | undefined
@@ -69,48 +69,59 @@ export class StoreGuard implements CacheAdapter {
 
   get(key: string): Awaitable<CacheEntry | null> {
     if (this.#rests || this.#isRemoved(key)) return null
-    const read = (answer: unknown): CacheEntry | null => {
-      // Removed while the store was reading.
-      if (this.#isRemoved(key)) return null
-      return this.isCustom ? fromStored(answer) : ((answer as CacheEntry | undefined) ?? null)
+    try {
+      const answer: unknown = this.#adapter.get(key)
+      if (!isPromiseLike(answer)) return this.#entry(answer)
+      return this.#ask(answer, LIMIT_MS, null, later => (this.#isRemoved(key) ? null : this.#entry(later)))
+    } catch (error) {
+      return this.#failed(error, null)
     }
-    return this.#ask(() => this.#within(LIMIT_MS, this.#adapter.get(key)), read)
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
     if (this.#rests) return
     const stored = this.isCustom ? toStored(entry) : entry
-    const earlier = [...(this.#removals?.values() ?? [])]
-    const write = () => this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
-    const note = () => {
-      for (const { written } of earlier) written.add(key)
+    const removals = this.#removals && [...this.#removals.values()]
+    try {
+      const written = this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
+      const note = () => {
+        for (const removal of removals ?? []) removal.written.add(key)
+      }
+      return isPromiseLike(written) ? written.then(note, error => this.#failed(error, undefined)) : removals && note()
+    } catch (error) {
+      this.#failed(error, undefined)
     }
-    return this.#ask(() => after(write(), note), nothing)
   }
 
   delete(key: string): Awaitable<void> {
-    return this.#ask(
-      () =>
-        this.#remove(
-          key,
-          each => each === key,
-          LIMIT_MS,
-          () => [key],
-        ),
-      nothing,
-    )
+    try {
+      const removed = this.#remove(key, each => each === key, [key], LIMIT_MS)
+      return removed?.then(undefined, error => this.#failed(error, undefined))
+    } catch (error) {
+      this.#failed(error, undefined)
+    }
   }
 
-  clear(prefix = ''): Awaitable<void> {
-    return this.#ask(() => this.#within(LIMIT_MS, this.#adapter.clear(prefix)), nothing)
+  clear(prefix?: string): Awaitable<void> {
+    try {
+      const answer: unknown = this.#adapter.clear(prefix)
+      if (isPromiseLike(answer)) return this.#ask(answer, LIMIT_MS, undefined, () => {})
+    } catch (error) {
+      this.#failed(error, undefined)
+    }
   }
 
   keys(prefix?: string): Awaitable<string[]> {
-    return this.#ask(() => this.#within(LIMIT_MS, this.#adapter.keys(prefix)), texts)
+    try {
+      const answer: unknown = this.#adapter.keys(prefix)
+      return isPromiseLike(answer) ? this.#ask(answer, LIMIT_MS, [], texts) : texts(answer)
+    } catch (error) {
+      return this.#failed(error, [])
+    }
   }
 
   /** Waits for the writes of a key. */
-  settled(key: string): Awaitable<unknown> {
+  settled(key: string): PromiseLike<unknown> | undefined {
     return this.#writes?.get(key)?.done.then(nothing, nothing)
   }
 
@@ -120,63 +131,71 @@ export class StoreGuard implements CacheAdapter {
    * @param id identifies the removal, which replaces an earlier one that failed
    * @throws the error of the store, or a `TimeLimitError`, at once or by the promise: entries may remain
    */
-  removeAll(id: string, prefix: string, matches: (key: string) => boolean): Awaitable<void> {
-    const list = () =>
-      after(this.#adapter.keys(prefix) as Awaitable<unknown>, keys => {
-        if (!Array.isArray(keys)) throw new TypeError('`keys()` of the cache adapter did not return an array.')
-        return texts(keys)
-      })
-    return this.#remove(id, key => key.startsWith(prefix) && matches(key), REMOVAL_LIMIT_MS, list)
+  removeAll(id: string, prefix: string, matches: (key: string) => boolean): Promise<void> | undefined {
+    return this.#remove(id, key => key.startsWith(prefix) && matches(key), prefix, REMOVAL_LIMIT_MS)
   }
 
   get #rests(): boolean {
-    return this.#clock.monotonic() < this.#restsUntil
+    return this.#restsUntil !== undefined && this.#clock.monotonic() < this.#restsUntil
   }
 
+  /** Whether an entry was removed, also where the store has it still. */
   #isRemoved(key: string): boolean {
-    for (const { matches, written } of this.#removals?.values() ?? [])
-      if (!written.has(key) && matches(key)) return true
+    for (const { matches, written } of this.#removals?.values() ?? []) if (!written.has(key) && matches(key)) return true
     return false
   }
 
+  #entry(answer: unknown): CacheEntry | null {
+    return this.isCustom ? fromStored(answer) : ((answer as CacheEntry | undefined) ?? null)
+  }
+
+  /** @param listed the keys, or the prefix of the keys to list */
   #remove(
     id: string,
     matches: (key: string) => boolean,
+    listed: string | readonly string[],
     limitMs: number,
-    list: () => Awaitable<string[]>,
-  ): Awaitable<void> {
+  ): Promise<void> | undefined {
     this.#removals ??= new Map()
     const removals = this.#removals
     const removal: Removal = { matches, written: new Set() }
     removals.delete(id)
     removals.set(id, removal)
-    const [oldest = id] = removals.keys()
-    if (removals.size > KEPT_REMOVALS) removals.delete(oldest)
-    const removed = after(list(), keys => {
-      let failure: { error: unknown } | undefined
-      // A write that the store has not answered may not be listed yet.
-      const wanted = [...new Set([...keys, ...(this.#writes?.keys() ?? [])])].filter(matches)
-      const answers = wanted.map(key => {
-        try {
-          return this.#write(key, () => this.#adapter.delete(key), limitMs)
-        } catch (error) {
-          failure ??= { error }
-          return undefined
-        }
-      })
-      const check = () => {
-        if (failure) throw failure.error
-      }
-      return answers.some(isPromiseLike) ? Promise.all(answers).then(check) : check()
-    })
+    if (removals.size > KEPT_REMOVALS) removals.delete(removals.keys().next().value as string)
     const end = () => {
       if (removals.get(id) === removal) removals.delete(id)
+      if (removals.size === 0 && this.#removals === removals) this.#removals = undefined
     }
-    return after(this.#within(limitMs, removed), end)
+    const keys: unknown = typeof listed === 'string' ? this.#adapter.keys(listed) : listed
+    const removed = isPromiseLike(keys)
+      ? Promise.resolve(keys).then(each => this.#deleteAll(each, matches, limitMs))
+      : this.#deleteAll(keys, matches, limitMs)
+    if (removed) return this.#limited(removed, limitMs).then(end)
+    end()
+    return undefined
+  }
+
+  /** Deletes the matching entries. @throws the first failure, after all were deleted that can be */
+  #deleteAll(keys: unknown, matches: (key: string) => boolean, limitMs: number): Promise<unknown> | undefined {
+    if (!Array.isArray(keys)) throw new TypeError('`keys()` of the cache adapter did not return an array.')
+    let failure: { error: unknown } | undefined
+    const answers: unknown[] = []
+    // A write that the store has not answered may not be listed yet.
+    for (const key of new Set<string>([...texts(keys), ...(this.#writes?.keys() ?? [])])) {
+      if (!matches(key)) continue
+      try {
+        const answer = this.#write(key, () => this.#adapter.delete(key), limitMs)
+        if (answer) answers.push(answer)
+      } catch (error) {
+        failure ??= { error }
+      }
+    }
+    if (failure) throw failure.error
+    return answers.length > 0 ? Promise.all(answers) : undefined
   }
 
   /** Runs a write after the earlier ones of its key. */
-  #write(key: string, write: () => unknown, limitMs: number): Awaitable<unknown> {
+  #write(key: string, write: () => unknown, limitMs: number): PromiseLike<void> | undefined {
     const open = this.#writes?.get(key)
     if (!open) return this.#begin(key, write, limitMs)
     const begin = () => this.#begin(key, write, limitMs)
@@ -186,9 +205,9 @@ export class StoreGuard implements CacheAdapter {
     return done
   }
 
-  #begin(key: string, write: () => unknown, limitMs: number): Awaitable<unknown> {
+  #begin(key: string, write: () => unknown, limitMs: number): PromiseLike<void> | undefined {
     const answer: unknown = write()
-    if (!isPromiseLike(answer)) return
+    if (!isPromiseLike(answer)) return undefined
     this.#writes ??= new Map()
     const writes = this.#writes
     const open = writes.get(key) ?? { last: write, done: answer, count: 0 }
@@ -199,10 +218,10 @@ export class StoreGuard implements CacheAdapter {
       open.count--
       if (open.last === write) {
         if (open.count === 0) writes.delete(key)
-      } else if (isLate) void this.#ask(() => this.#begin(key, open.last, limitMs), nothing)
+      } else if (isLate) void this.#repeat(key, open.last, limitMs)
     }
     answer.then(settle, settle)
-    const done = this.#within(limitMs, answer).catch((error: unknown) => {
+    const done = this.#limited(answer, limitMs).then(nothing, (error: unknown) => {
       isLate = error instanceof TimeLimitError
       throw error
     })
@@ -210,29 +229,38 @@ export class StoreGuard implements CacheAdapter {
     return done
   }
 
-  /** The answer of the store, at most until a time limit. */
-  #within<T>(limitMs: number, answer: T): T extends PromiseLike<infer Value> ? Promise<Value> : T
-  #within(limitMs: number, answer: unknown): unknown {
-    if (!isPromiseLike(answer)) return answer
-    return withTimeLimit(this.#clock, limitMs, undefined, () => Promise.resolve(answer)).catch((error: unknown) => {
-      if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.monotonic() + REST_MS
-      throw error
-    })
+  /** The latest write of a key, after an earlier one that took effect later. */
+  async #repeat(key: string, write: () => unknown, limitMs: number): Promise<void> {
+    try {
+      await this.#begin(key, write, limitMs)
+    } catch (error) {
+      this.#failed(error, undefined)
+    }
   }
 
-  /** What `read` makes of the answer; of nothing when the store failed. */
-  #ask<T>(work: () => unknown, read: (answer: unknown) => T): Awaitable<T> {
-    const failed = (error: unknown): T => {
-      if (!this.#isWarned) this.#warn(this.isCustom ? CUSTOM_FAILED : PLATFORM_FAILED, { error })
-      this.#isWarned = true
-      return read(undefined)
-    }
+  /** What `read` makes of the answer of the store, or `none` when it fails. */
+  async #ask<T>(answer: PromiseLike<unknown>, limitMs: number, none: T, read: (answer: unknown) => T): Promise<T> {
     try {
-      const answer = work()
-      return isPromiseLike(answer) ? Promise.resolve(answer).then(read, failed) : read(answer)
+      return read(await this.#limited(answer, limitMs))
     } catch (error) {
-      return failed(error)
+      return this.#failed(error, none)
     }
+  }
+
+  /** The answer of the store. @throws {TimeLimitError} when it takes too long */
+  async #limited(answer: PromiseLike<unknown>, limitMs: number): Promise<unknown> {
+    try {
+      return await withTimeLimit(this.#clock, limitMs, undefined, () => Promise.resolve(answer))
+    } catch (error) {
+      if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.monotonic() + REST_MS
+      throw error
+    }
+  }
+
+  #failed<T>(error: unknown, none: T): T {
+    if (!this.#isWarned) this.#warn(this.isCustom ? CUSTOM_FAILED : PLATFORM_FAILED, { error })
+    this.#isWarned = true
+    return none
   }
 }
 
@@ -257,11 +285,6 @@ export function guardCacheAdapter(
 const CUSTOM_FAILED =
   'The cache adapter failed. Its entries count as absent: responses are fetched again, and the context stays in memory.'
 const PLATFORM_FAILED = "The browser's store failed. Its entries count as absent."
-
-/** Continues with a value, at once if it is there. */
-export function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> {
-  return isPromiseLike(value) ? Promise.resolve(value).then(work) : work(value)
-}
 
 function texts(answer: unknown): string[] {
   return Array.isArray(answer) ? answer.filter(key => typeof key === 'string') : []
