@@ -67,8 +67,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     title: 'a message that was acknowledged turns unknown after its tab has closed, when the conversation ends',
     transport: 'tabs',
     file: 'packages/client/src/tabs/foreign-messages.ts',
-    find: 'foreign.owner !== owner || isSettled(state)',
-    replace: 'foreign.owner !== owner',
+    find: ' || (isSettled(previousState) && !mayFollow(previousState, state))',
+    replace: '',
     shownBy: ['untrue report'],
   },
   {

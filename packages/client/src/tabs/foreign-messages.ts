@@ -1,4 +1,4 @@
-import type { DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
+import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
 import { Delivery, isSettled } from '../outbox/delivery.ts'
@@ -158,7 +158,7 @@ export class ForeignMessages {
   settle(owner: string, isAdopted: (id: string) => boolean): DeliveryUpdate[] {
     return [...this.#messages.values()].flatMap(foreign => {
       const { id, state } = foreign.entry
-      if (foreign.owner !== owner || isSettled(state)) return []
+      if (foreign.owner !== owner) return []
       if (isAdopted(id)) {
         this.#messages.delete(id)
         return []
@@ -199,8 +199,7 @@ export class ForeignMessages {
   #settle(foreign: Foreign, state: DeliveryState, reason?: DeliveryReason): DeliveryUpdate[] {
     const { entry, reported: previousState } = foreign
     foreign.isLeft = false
-    this.#set(foreign, state, reason)
-    return [{ id: entry.id, state, previousState, ...(reason && { reason }) }]
+    return this.#set(foreign, state, reason) ? [{ id: entry.id, state, previousState, ...(reason && { reason }) }] : []
   }
 
   /** The message is this tab's own from now on. */
@@ -216,9 +215,10 @@ export class ForeignMessages {
     for (const foreign of messages) if (!isSettled(foreign.entry.state)) this.#set(foreign, 'unknown', reason)
   }
 
-  #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): void {
+  /** Returns whether the state has changed. Another tab may report what it knew before there was an outcome. */
+  #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): boolean {
     const { entry, reported: previousState } = foreign
-    if (state === previousState) return
+    if (state === previousState || (isSettled(previousState) && !mayFollow(previousState, state))) return false
     foreign.reported = state
     // The host knows `sending` only from the event, as with its own messages.
     entry.state = state === 'sending' ? 'sent' : state
@@ -228,7 +228,14 @@ export class ForeignMessages {
       entry.waiting = undefined
     }
     this.#options.updated({ id: entry.id, state, previousState, ...(reason && { reason }) })
+    return true
   }
+}
+
+/** Whether a state may follow an outcome: evidence, or a `retry()`, where the message may not have arrived. */
+function mayFollow(outcome: DeliveryOutcome, state: DeliveryState): boolean {
+  const isOpen = outcome === 'unknown' || outcome === 'failed'
+  return isOpen && (state === 'acknowledged' || state === 'queued' || state === 'sending')
 }
 
 const NO_ACTIONS = { retry: () => false, cancel: () => false }

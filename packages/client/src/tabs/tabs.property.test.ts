@@ -71,6 +71,10 @@ describe.each([
       [at(3, 'send'), at(1, 'close'), at(4, 'reload'), at(0, 'logout')],
     ],
     [
+      'keep a message acknowledged of which another tab knew less',
+      [at(5, 'freeze'), at(0, 'send', 300), at(0, 'reload', 300), at(5, 'ask', 4_000)],
+    ],
+    [
       'report a message as unknown once that a tab sends before it notices a sign-out',
       [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
     ],
