@@ -1,7 +1,9 @@
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { lastSession } from '../../test/agent-harness.ts'
+import { lastSession, setUp } from '../../test/agent-harness.ts'
 import { RecordingMeter, RecordingTracer } from '../../test/recording-tracer.ts'
 import { outline, runScenario, TELEMETRY_SCENARIOS, type TelemetryScenario } from '../../test/telemetry-scenarios.ts'
+import { instrument } from './instrument.ts'
 import type { Attributes } from './telemetry-types.ts'
 
 const HAPPY = TELEMETRY_SCENARIOS[0] as TelemetryScenario
@@ -125,5 +127,22 @@ describe('what spans must not hold', () => {
     const turn = tracer.spans.find(({ name }) => name.startsWith('invoke_agent'))
     expect(turn?.attributes['gen_ai.input.messages']).toContain('Hello')
     expect(turn?.attributes['gen_ai.output.messages']).toContain('You said: Hello')
+  })
+
+  it('[ADOPT-09] and masked, those of the agent too', async () => {
+    const card = '4111 1111 1111 1111'
+    const tracer = new RecordingTracer()
+    const { make } = setUp({ reply: ({ text }) => ({ content: `You said: ${text}. Ours is ${card}.` }) })
+    const { agent, told } = make({ id: 'billing' })
+    instrument(agent, { tracer, content: true })
+    await agent.initialize()
+    await agent.connect()
+    await agent.send(`My card is ${card}`)
+    await eventually(() => told.some(({ name }) => name === 'agentMessage'))
+    await agent.destroy()
+    const turn = tracer.spans.find(({ name }) => name.startsWith('invoke_agent'))
+    expect(turn?.attributes['gen_ai.input.messages']).toContain('My card is')
+    expect(turn?.attributes['gen_ai.output.messages']).toContain('Ours is')
+    expect(JSON.stringify(tracer.spans)).not.toContain(card)
   })
 })
