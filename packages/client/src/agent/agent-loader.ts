@@ -8,7 +8,7 @@ import { parseScopes } from '../auth/scopes.ts'
 import { ApiError, AuthError, abortedError, SDKError } from '../errors.ts'
 import type { Deployment } from '../facts.ts'
 import type { AgentScope } from '../scope.ts'
-import { JoinedTask } from '../util/single-flight.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)

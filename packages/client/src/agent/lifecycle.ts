@@ -6,7 +6,7 @@ import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts
 import { abortedError, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
-import { JoinedTask } from '../util/single-flight.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase } from './agent-phase.ts'
 import { destroyedError, type LifecycleOwner, missingStep, phaseOf, READY, type State } from './lifecycle-state.ts'
 import { prepareAgent } from './load-agent.ts'

@@ -6,13 +6,14 @@ import type { LoadedAgent } from '../facts.ts'
 import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
 import { feature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
+import { Era } from '../util/era.ts'
 
 /** Loads the signed-in user and the masking rules. Neither fails: without them the agent works with less. */
 export class UserLoader {
   readonly #scope: AgentScope
   readonly #masking: Masking
-  /** The latest load. A newer one, a sign-out and `destroy()` end it. */
-  #current: AbortController | undefined
+  /** The last load. A newer one, a sign-out and `destroy()` end it. */
+  #era: Era | undefined
   #rulesMissing = false
 
   constructor(scope: AgentScope, masking: Masking) {
@@ -21,35 +22,25 @@ export class UserLoader {
   }
 
   async load(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
-    const { facts } = this.#scope
-    this.stop()
-    const current = new AbortController()
-    this.#current = current
-    const abort = () => current.abort(signal?.reason)
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort)
+    this.#era?.end()
+    const era = new Era()
+    this.#era = era
     try {
-      const [user, rules] = await Promise.all([
-        fetchUser(loaded, this.#scope, current.signal),
-        loadMasker(loaded, this.#scope, current.signal),
-      ])
-      if (this.#current !== current) return
-      facts.user = user
+      const [user, rules] = await era.during(
+        inner => Promise.all([fetchUser(loaded, this.#scope, inner), loadMasker(loaded, this.#scope, inner)]),
+        signal,
+      )
+      this.#scope.facts.user = user
       this.#rulesMissing = rules === 'unknown'
       this.#masking.settle(rules)
     } catch (error) {
-      if (this.#current === current) throw error
-    } finally {
-      signal?.removeEventListener('abort', abort)
-      if (this.#current === current) this.#current = undefined
+      if (!era.isOver) throw error
     }
   }
 
   /** Ends the load in flight: it has no result, and its requests are cancelled. */
   stop(): void {
-    const current = this.#current
-    this.#current = undefined
-    current?.abort()
+    this.#era?.end()
   }
 
   /** Loads again when the masking rules could not be loaded. */

@@ -9,7 +9,7 @@ import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adap
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
-import { Lifetime } from '../util/lifetime.ts'
+import { Era } from '../util/era.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
 import { expiryOfFresh, renewalTime } from './access-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } from './auth-strategy.ts'
@@ -39,7 +39,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   #given: AuthStrategyInitializeOptions | undefined
   #scopes: readonly string[] = DEFAULT_SCOPES
   #expiresAt: number | undefined
-  #life = new Lifetime()
+  #era = new Era()
 
   /** @param warn called once if the store fails or refuses writes */
   constructor(
@@ -117,8 +117,7 @@ export class AnonymousAuthStrategy implements TokenSource {
    * agent of the page can use it.
    */
   cleanup(): void {
-    this.#life.end(new AuthError('The token request was ended by cleanup().', 'token_missing'))
-    this.#life = new Lifetime()
+    this.#era = this.#era.end(new AuthError('The token request was ended by cleanup().', 'token_missing'))
   }
 
   /** One request at a time per set of scopes, also across agents that share the store. */
@@ -126,8 +125,8 @@ export class AnonymousAuthStrategy implements TokenSource {
     const scopes = this.#scopes
     const tokens = this.#tokens()
     const obtain = (signal: AbortSignal) => this.#request(scopes, tokens, signal)
-    const obtained = await this.#life.during(signal =>
-      flightsOf(this.#adapter).run(tokens.keyOf(scopes), obtain, signal),
+    const obtained = await this.#era.during(signal =>
+      flightsOf(this.#adapter).join(obtain, signal, tokens.keyOf(scopes)),
     )
     const { accessToken, expiresAt } = obtained as StoredToken
     this.#expiresAt = expiresAt

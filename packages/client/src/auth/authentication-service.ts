@@ -4,7 +4,7 @@ import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
-import { Lifetime } from '../util/lifetime.ts'
+import { Era } from '../util/era.ts'
 import { renewalTime } from './access-token.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type {
@@ -37,8 +37,8 @@ export class AuthenticationService {
   /** Created with the first forced refresh. */
   #spacing: RefreshSpacing | undefined
   #source: StrategyInUse
-  /** Aborted by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
-  #life = new Lifetime()
+  /** Ended by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
+  #era = new Era()
   /** The sign-in in progress. */
   #signIn: { isComplete: boolean } | undefined
   /** Whether the last call that could ask the user was aborted: the request in flight must not ask any more. */
@@ -64,15 +64,15 @@ export class AuthenticationService {
     const { strategy, type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
-    const postAuthentication = this.#authenticatedCallback(this.#life)
-    await this.#callForLife('initialize()', () => strategy.initialize({ ...options, postAuthentication }))
+    const postAuthentication = this.#authenticatedCallback(this.#era)
+    await this.#callInEra('initialize()', () => strategy.initialize({ ...options, postAuthentication }))
     this.#source = { ...this.#source, isInitialized: true }
   }
 
   /** What a strategy calls after each sign-in. Separate, since the strategy keeps it, with all that it encloses. */
-  #authenticatedCallback(life: Lifetime) {
+  #authenticatedCallback(era: Era) {
     return async () => {
-      if (life.isOver) return
+      if (era.isOver) return
       // A strategy may wait for this call before it returns a token.
       if (this.#signIn) this.#signIn.isComplete = true
       else await this.#onAuthenticated()
@@ -89,12 +89,12 @@ export class AuthenticationService {
     this.#requireInitialized()
     const signIn = (this.#signIn ??= { isComplete: false })
     const { strategy } = this.#source
-    const life = this.#life
+    const era = this.#era
     try {
       const work = new Promise<void>(resolve => resolve(strategy.authenticate()))
-      await life.during(inner => untilAborted(untilAborted(work, inner), signal))
+      await era.during(() => work, signal)
     } catch (error) {
-      throw signal?.aborted && !life.isOver ? endedBy('the signal of the call', error) : asAuthFailure(error)
+      throw signal?.aborted && !era.isOver ? endedBy('the signal of the call', error) : asAuthFailure(error)
     } finally {
       if (this.#signIn === signIn) this.#signIn = undefined
     }
@@ -232,13 +232,13 @@ export class AuthenticationService {
       return given
     })
     if (isBorrowed) return
-    await this.#callForLife('updateToken()', () => strategy.updateToken?.(given))
+    await this.#callInEra('updateToken()', () => strategy.updateToken?.(given))
   }
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
     const active = this.#active
-    await this.#callForLife('updateScopes()', () => active.updateScopes?.(scopes))
+    await this.#callInEra('updateScopes()', () => active.updateScopes?.(scopes))
   }
 
   /**
@@ -289,7 +289,7 @@ export class AuthenticationService {
       // A login waits itself, since a browser opens its window only during the user's click.
       if (each && 'hasSession' in each) return each.logout?.(options)
       if (options.after && type !== 'anonymous' && each === strategy) await options.after
-      await this.#callForLife('logout()', () => each?.logout?.(options))
+      await this.#callInEra('logout()', () => each?.logout?.(options))
     })
     if (config && type === 'anonymous')
       endings.push(Promise.resolve(this.#choose({ type: 'pkce', config }).strategy.logout?.(options)))
@@ -307,7 +307,7 @@ export class AuthenticationService {
     const { strategy, standIn, former, type } = this.#source
     if (type === 'pkce') this.#remembered.take()
     this.#drop(endedBy('a sign-out in another tab'))
-    const forget = (each: AuthStrategy | undefined) => this.#callForLife('forget()', () => each?.forget?.())
+    const forget = (each: AuthStrategy | undefined) => this.#callInEra('forget()', () => each?.forget?.())
     await Promise.all([strategy, standIn, former].map(forget)).catch((error: unknown) => {
       this.#options.logger?.warn('The tokens of the user who signed out in another tab could not be removed.', {
         error,
@@ -387,8 +387,8 @@ export class AuthenticationService {
   }
 
   /** As {@link #call}, until the present period ends. */
-  #callForLife<T>(name: string, work: () => Awaitable<T>): Promise<T> {
-    return this.#life.during(signal => this.#call(name, signal, work))
+  #callInEra<T>(name: string, work: () => Awaitable<T>): Promise<T> {
+    return this.#era.during(signal => this.#call(name, signal, work))
   }
 
   async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
@@ -436,7 +436,7 @@ export class AuthenticationService {
   /** The user signed out in another tab. */
   async handleSignedOut(): Promise<void> {
     this.#renewal.end(endedBy('a sign-out in another tab'))
-    await this.#life
+    await this.#era
       .during(signal => this.#current.signOut(signal))
       .catch((error: unknown) => {
         this.#options.logger?.warn('Not everything of the user who signed out in another tab could be removed.', {
@@ -465,8 +465,7 @@ export class AuthenticationService {
   #drop(error: SDKError): void {
     this.#current.forget()
     this.#renewal.end(error)
-    this.#life.end(error)
-    this.#life = new Lifetime()
+    this.#era = this.#era.end(error)
     this.#source = { ...this.#source, standIn: undefined, former: undefined, isInitialized: false }
   }
 

@@ -3,7 +3,7 @@ import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import { JoinedTask } from '../util/single-flight.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import type { ContextStore } from './context-store.ts'
 import { withPortalAttribute } from './portal-context.ts'
 

@@ -5,7 +5,8 @@ import type { Transcript } from '../log/transcript.ts'
 import type { AgentScope } from '../scope.ts'
 import { requireSessionId } from '../session-id.ts'
 import { untilAborted } from '../util/abort.ts'
-import { JoinedTask } from '../util/single-flight.ts'
+import { Era } from '../util/era.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import { chatAddress } from './chat-address.ts'
 import type { ChatSession } from './chat-session.ts'
 import type { ChatClosed } from './close-cause.ts'
@@ -73,8 +74,8 @@ export class Chat implements ConnectionOwner, TokenListener {
   #opening: { isAnnounced: boolean; readonly done?: Promise<void>; end?(): void } | undefined
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
   #lastInboundAt: number | undefined
-  /** Number of disconnects by the host: earlier operations that are still pending are cancelled. */
-  #departures = 0
+  /** Ended by a disconnect of the host: earlier operations that are still pending are cancelled. */
+  #era = new Era()
   /** Created with the first restart. */
   #restarting: JoinedTask<void> | undefined
 
@@ -154,10 +155,10 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** Resolves once the chat is open and the token has been sent if one is needed, or cannot be obtained. */
   async connect(signal?: AbortSignal): Promise<void> {
-    const departures = this.#departures
+    const era = this.#era
     // One socket at a time: the service would close the older of two on the same session.
     while (this.#departure.done && !signal?.aborted) await untilAborted(this.#departure.done, signal).catch(() => {})
-    if (departures !== this.#departures) throw leftMeanwhile('connect()')
+    if (era.isOver) throw leftMeanwhile('connect()')
     await this.#connection.open(signal)
     const transport = this.#connection.transport
     await untilAborted(Promise.resolve(this.#opening?.done), signal).catch(() => {})
@@ -171,7 +172,7 @@ export class Chat implements ConnectionOwner, TokenListener {
    * restart in progress is cancelled.
    */
   disconnect(options: LeaveOptions = {}): Promise<void> {
-    this.#departures++
+    this.#era = this.#era.end()
     this.#restarting?.abort(leftMeanwhile('restartConnection()'))
     const left = this.#end(options)
     // Questions asked without a connection are rejected, too.

@@ -2,6 +2,7 @@ import { encodePing } from '@aiagent/protocol'
 import { type Clock, sleep } from '../platform/clock.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
 import type { AgentScope } from '../scope.ts'
+import { Era } from '../util/era.ts'
 import type { Chat, ChatObserver } from './chat.ts'
 import type { ChatSession } from './chat-session.ts'
 
@@ -185,7 +186,7 @@ export class Doubt {
   readonly #chat: Chat
   readonly #session: ChatSession
   /** The check in progress, which ends with the connection. */
-  #checking: AbortController | undefined
+  #checking: Era | undefined
   #hasWarned = false
 
   constructor(scope: AgentScope<never>, chat: Chat, session: ChatSession) {
@@ -196,7 +197,7 @@ export class Doubt {
 
   /** The connection has ended. */
   end(): void {
-    this.#checking?.abort()
+    this.#checking?.end()
     this.#checking = undefined
   }
 
@@ -206,20 +207,19 @@ export class Doubt {
     const chat = this.#chat
     const session = this.#session
     if (this.#checking) return
-    const checking = new AbortController()
+    const checking = new Era()
     this.#checking = checking
-    const { signal } = checking
     const { lastInboundAt } = chat
     // Meanwhile the connection may have ended, or proven to be alive.
-    const isOpen = () => !signal.aborted && lastInboundAt === chat.lastInboundAt
-    let isSafe = await session.canRecover(signal)
+    const isOpen = () => !checking.isOver && lastInboundAt === chat.lastInboundAt
+    const check = () => checking.during(signal => session.canRecover(signal)).catch(() => false)
+    let isSafe = await check()
     // A device that has just woken may have no network yet.
     for (let tries = 1; !isSafe && isOpen() && tries < MAX_TRIES; tries++) {
-      await sleep(environment.clock, TRY_AGAIN_MS, signal)
-      if (signal.aborted) break
-      isSafe = await session.canRecover(signal)
+      await checking.during(signal => sleep(environment.clock, TRY_AGAIN_MS, signal)).catch(() => {})
+      isSafe = await check()
     }
-    if (this.#checking === checking) this.#checking = undefined
+    if (!checking.isOver) this.#checking = undefined
     if (!isOpen()) return
     if (isSafe) return chat.replace()
     if (!this.#hasWarned)

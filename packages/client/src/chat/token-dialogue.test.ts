@@ -240,23 +240,6 @@ describe('TokenDialogue', () => {
       expect(unavailable).toEqual([])
     })
 
-    it('lets a request on the new socket join the refresh that the old one began', async () => {
-      const fresh = deferred<string>()
-      let refreshed = 0
-      const { dialogue, transport } = setUp({ refresh: () => (refreshed++, fresh.promise) })
-      const second = new FakeTransport()
-      dialogue.begin(transport)
-      await turnEventLoop()
-      dialogue.renew(true)
-      dialogue.end()
-      dialogue.begin(second)
-      await turnEventLoop()
-      dialogue.renew(true)
-      fresh.resolve('fresh')
-      await turnEventLoop()
-      expect([refreshed, second.tokens]).toEqual([1, ['first', 'fresh']])
-    })
-
     it('is content with a token that the host offers meanwhile', async () => {
       const fresh = deferred<string>()
       const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })

@@ -35,7 +35,6 @@ export class TokenDialogue {
   #asked = false
   /** The transport whose request is being answered. */
   #answering: Transport | undefined
-  #refreshing: Promise<string> | undefined
 
   constructor(facts: Pick<AgentFacts, 'agent'>, authentication: AuthenticationService, listener: TokenListener) {
     this.#facts = facts
@@ -73,7 +72,7 @@ export class TokenDialogue {
   }
 
   /**
-   * The service requests a new token. Later requests join the refresh in flight.
+   * The service requests a new token. Later requests join the refresh in flight, also one of an earlier transport.
    *
    * @param expired whether the service no longer accepts the current one; a stale one is still valid for a while
    */
@@ -84,7 +83,7 @@ export class TokenDialogue {
     if (this.#answering === transport) return
     this.#asked = true
     this.#answering = transport
-    void this.#answer(transport, this.#refresh()).finally(() => {
+    void this.#answer(transport, this.#authentication.refresh()).finally(() => {
       if (this.#answering === transport) this.#answering = undefined
     })
   }
@@ -92,14 +91,6 @@ export class TokenDialogue {
   /** A new token is available: it is sent at once if an open chat needs one. */
   offer(token: string): void {
     if ((this.isRequired || this.#asked) && token !== this.#sent) this.#send(token)
-  }
-
-  /** A refresh that began on an earlier transport is used for the current one as well. */
-  #refresh(): Promise<string> {
-    this.#refreshing ??= this.#authentication.refresh().finally(() => {
-      this.#refreshing = undefined
-    })
-    return this.#refreshing
   }
 
   async #answer(transport: Transport, request: Promise<string>): Promise<void> {

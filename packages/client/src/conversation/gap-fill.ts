@@ -7,6 +7,7 @@ import type { Transcript } from '../log/transcript.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
+import { Era } from '../util/era.ts'
 import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
@@ -236,7 +237,8 @@ export class TranscriptRequest {
   readonly #clock: Clock
   readonly #session: ChatSession
   #timer: unknown
-  #call: AbortController | undefined
+  /** The last call. */
+  #call: Era | undefined
 
   constructor(clock: Clock, session: ChatSession) {
     this.#clock = clock
@@ -256,16 +258,14 @@ export class TranscriptRequest {
   /** Makes the call, and passes on its outcome unless it is cancelled. */
   start(sessionId: string, loaded: (list: unknown[]) => void, failed: (error: unknown) => void): void {
     this.cancel()
-    const call = new AbortController()
+    const call = new Era()
     this.#call = call
-    const settled =
+    const unlessCancelled =
       <T>(handle: (outcome: T) => void) =>
       (outcome: T) => {
-        if (this.#call !== call) return
-        this.#call = undefined
-        handle(outcome)
+        if (!call.isOver) handle(outcome)
       }
-    this.#load(sessionId, call.signal).then(settled(loaded), settled(failed))
+    call.during(signal => this.#load(sessionId, signal)).then(unlessCancelled(loaded), unlessCancelled(failed))
   }
 
   /** Loads the transcript of a session, within the time limit. */
@@ -278,7 +278,7 @@ export class TranscriptRequest {
   cancel(): void {
     this.#clock.clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#call?.abort()
+    this.#call?.end()
     this.#call = undefined
   }
 }

@@ -7,6 +7,7 @@ import type { Transcript } from '../log/transcript.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { AgentScope } from '../scope.ts'
+import { Era } from '../util/era.ts'
 import { emitInbound, emitUnreadable, historyOf, type InboundEventType } from './inbound-events.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
@@ -33,8 +34,8 @@ export class Inbox implements ChatObserver {
   #waiting: unknown[] | undefined
   /** Length of all waiting frames. */
   #waitingLength = 0
-  /** Number of conversations that have ended: a listener or a handler may end one. */
-  #ended = 0
+  /** The conversation: a listener or a handler may end it. */
+  #era = new Era()
 
   constructor(
     scope: AgentScope<InboundEventType>,
@@ -74,7 +75,7 @@ export class Inbox implements ChatObserver {
 
   /** Drops waiting frames, and the result they wait for: they belong to a conversation that has ended. */
   clear(): void {
-    this.#ended++
+    this.#era = this.#era.end()
     this.#waiting = undefined
     this.#waitingLength = 0
     this.#scope.environment.clock.clearTimeout(this.#limit)
@@ -97,7 +98,7 @@ export class Inbox implements ChatObserver {
     }
     // A frame of the extension of the wire, or one that was processed before.
     if (this.#outbox.handleReceipt(message) || this.#recovery.isConsumed(message, seq ?? undefined)) return
-    const ended = this.#ended
+    const era = this.#era
     let handler: BaseMessageHandler | undefined
     let result: unknown
     let failure: { error: unknown } | undefined
@@ -107,23 +108,23 @@ export class Inbox implements ChatObserver {
       failure = { error }
     }
     this.#record(message, handler?.resultType, (data as string).length)
-    if (ended !== this.#ended) return
+    if (era.isOver) return
     try {
       result = handler?.handle(message)
     } catch (error) {
       failure = { error }
     }
-    if (isPromise(result)) return this.#await(message, result, ended)
-    if (ended !== this.#ended) return
+    if (isPromise(result)) return this.#await(message, result, era)
+    if (era.isOver) return
     if (failure) return this.#failed(message, failure.error)
     if (!handler) this.#scope.logger.warn('No handler accepts a message that arrived.', { role: message.role })
     this.#report(message, asResult(result))
   }
 
-  #await(message: Message, result: PromiseLike<unknown>, ended: number): void {
+  #await(message: Message, result: PromiseLike<unknown>, era: Era): void {
     // This message may have waited itself: the others still do.
     const waiting = [...(this.#waiting ?? [])]
-    if (ended === this.#ended) this.#waiting = waiting
+    if (!era.isOver) this.#waiting = waiting
     const go = (tell: () => void) => {
       // The conversation ended while the handler ran, or its time was over.
       if (this.#waiting !== waiting) return
@@ -148,7 +149,7 @@ export class Inbox implements ChatObserver {
       () => go(() => this.#failed(message, late())),
       HANDLER_LIMIT_MS,
     )
-    if (ended === this.#ended) this.#limit = limit
+    if (!era.isOver) this.#limit = limit
     else this.#scope.environment.clock.clearTimeout(limit)
     result.then(
       handled => go(() => this.#report(message, asResult(handled))),
@@ -162,9 +163,9 @@ export class Inbox implements ChatObserver {
   }
 
   #report(message: Message, result: HandlerResult | undefined): void {
-    const ended = this.#ended
+    const era = this.#era
     emitInbound(this.#scope.emit, message, result, this.#recovery.isReplaying)
-    if (ended === this.#ended) this.#finish(message, result)
+    if (!era.isOver) this.#finish(message, result)
   }
 
   #reportUnreadable(error: ProtocolError, data: unknown): void {

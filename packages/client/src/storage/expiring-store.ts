@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { copyJson } from '../util/copy-json.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-import { SingleFlight } from '../util/single-flight.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
 import { removeEntries } from './remove-entries.ts'
 import { StoreGuard } from './store-guard.ts'
@@ -13,11 +13,11 @@ const SWEEP_EVERY_MS = 60_000
 const lastSweeps = new WeakMap<CacheAdapter, Map<string, number>>()
 
 /** Requests in flight, per store: agents that share a store share them too. */
-const flights = new WeakMap<CacheAdapter, SingleFlight<unknown>>()
+const flights = new WeakMap<CacheAdapter, JoinedTask<unknown>>()
 
 /** The requests in flight for that store. */
-export function flightsOf(adapter: CacheAdapter): SingleFlight<unknown> {
-  const known = flights.get(adapter) ?? new SingleFlight<unknown>()
+export function flightsOf(adapter: CacheAdapter): JoinedTask<unknown> {
+  const known = flights.get(adapter) ?? new JoinedTask<unknown>()
   flights.set(adapter, known)
   return known
 }
@@ -55,8 +55,7 @@ export class ExpiringStore {
     read: (stored: unknown) => unknown = stored => stored,
   ): Promise<T> {
     const removals = this.#removals
-    const value = await flightsOf(this.#adapter).run(
-      `${key}#${removals}`,
+    const value = await flightsOf(this.#adapter).join(
       async flight => {
         await this.#sweep()
         const stored = await this.#get(key, read)
@@ -66,6 +65,7 @@ export class ExpiringStore {
         return fetched
       },
       signal,
+      `${key}#${removals}`,
     )
     // A key always has the same type of value, for all callers.
     return copyJson(value) as T

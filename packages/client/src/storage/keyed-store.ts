@@ -230,8 +230,7 @@ export class KeyedStore<T = unknown> {
     read: (stored: T) => unknown = stored => stored,
   ): Promise<T> {
     const removals = this.#removals
-    const value = await this.#guard.flights.run(
-      `${key}#${removals}`,
+    const value = await this.#guard.flights.join(
       async flight => {
         sweep(this.#place.environment, this.#place.cache)
         const stored = await this.get(key)
@@ -246,6 +245,7 @@ export class KeyedStore<T = unknown> {
         return fetched
       },
       signal,
+      `${key}#${removals}`,
     )
     // A key always has the same type of value, for all callers.
     return copyJson(value) as T

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-import { SingleFlight } from '../util/single-flight.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import { type Awaitable, type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 
 /** Time limit for a store's answer, in milliseconds. */
@@ -48,7 +48,7 @@ export class StoreGuard implements CacheAdapter {
   readonly #adapter: CacheAdapter
   readonly #clock: Clock
   readonly #warn: StoreWarning
-  #flights: SingleFlight<unknown> | undefined
+  #flights: JoinedTask<unknown> | undefined
   #restsUntil: number | undefined
   #isWarned = false
   /** By key. Absent as long as the store has answered every write at once. */
@@ -63,8 +63,8 @@ export class StoreGuard implements CacheAdapter {
   }
 
   /** Requests in flight for entries of the store: agents that share it share them too. */
-  get flights(): SingleFlight<unknown> {
-    return (this.#flights ??= new SingleFlight())
+  get flights(): JoinedTask<unknown> {
+    return (this.#flights ??= new JoinedTask())
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
@@ -141,7 +141,8 @@ export class StoreGuard implements CacheAdapter {
 
   /** Whether an entry was removed, also where the store has it still. */
   #isRemoved(key: string): boolean {
-    for (const { matches, written } of this.#removals?.values() ?? []) if (!written.has(key) && matches(key)) return true
+    for (const { matches, written } of this.#removals?.values() ?? [])
+      if (!written.has(key) && matches(key)) return true
     return false
   }
 

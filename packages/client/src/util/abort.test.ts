@@ -1,7 +1,6 @@
-import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { TimeLimitError, untilAborted, withTimeLimit } from './abort.ts'
-import { SingleFlight } from './single-flight.ts'
 
 const never = <T>() => new Promise<T>(() => {})
 
@@ -43,42 +42,5 @@ describe('withTimeLimit', () => {
     controller.abort(new Error('left'))
     await expect(result).rejects.toThrow('left')
     expect(clock.pendingTimers).toBe(0)
-  })
-})
-
-describe('SingleFlight', () => {
-  it('lets concurrent callers share a call, and later ones start a new one', async () => {
-    const flights = new SingleFlight<number>()
-    let calls = 0
-    const start = async () => ++calls
-    expect(await Promise.all([flights.run('a', start), flights.run('a', start), flights.run('b', start)])).toEqual([
-      1, 1, 2,
-    ])
-    expect(await flights.run('a', start)).toBe(3)
-  })
-
-  it('starts a new call after a failure', async () => {
-    const flights = new SingleFlight<number>()
-    await expect(flights.run('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down')
-    await expect(flights.run('a', async () => 1)).resolves.toBe(1)
-  })
-
-  it('aborts the call only when no caller waits any more', async () => {
-    const flights = new SingleFlight<number>()
-    const [first, second] = [new AbortController(), new AbortController()]
-    let inner: AbortSignal | undefined
-    const start = (signal: AbortSignal) => {
-      inner = signal
-      return never<number>()
-    }
-    const outcomes = [flights.run('a', start, first.signal), flights.run('a', start, second.signal)].map(each =>
-      each.catch((error: Error) => error.message),
-    )
-    first.abort(new Error('one'))
-    await turnEventLoop()
-    expect(inner?.aborted).toBe(false)
-    second.abort(new Error('two'))
-    expect(await Promise.all(outcomes)).toEqual(['one', 'two'])
-    expect(inner?.aborted).toBe(true)
   })
 })

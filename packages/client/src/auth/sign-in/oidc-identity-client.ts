@@ -2,6 +2,7 @@ import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
 import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { untilAborted, withTimeLimit } from '../../util/abort.ts'
+import { Era } from '../../util/era.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
 import {
   type AuthorizationOptions,
@@ -59,8 +60,8 @@ export class OidcIdentityClient implements IdentityClient {
   #known: KnownConfiguration | undefined
   /** The login of this page's session. */
   #login: Pick<SignedInUser, 'loginId' | 'subject'> | undefined
-  /** Aborted by a logout: tokens of requests that began before must not be stored. */
-  #life = new AbortController()
+  /** Ended by a logout: tokens of requests that began before must not be stored. */
+  #era = new Era()
 
   /** @throws {AuthError} `browser_unsupported` where the browser forbids its stores */
   constructor(settings: IdentityClientSettings, page: LoginPage) {
@@ -86,7 +87,7 @@ export class OidcIdentityClient implements IdentityClient {
       const user = this.#users.read()
       return user ? this.#keep(user) : null
     }
-    const { signal } = this.#life
+    const { signal } = this.#era
     const session = await guarded(async () => {
       const state = stateOf(answer) ?? ''
       return this.#signIn(await exchangeCode(await this.#provider(), answer, { ...begun, state }, signal), signal)
@@ -97,16 +98,17 @@ export class OidcIdentityClient implements IdentityClient {
 
   async login({ scheme, extraQueryParameters, nextRoute, signal }: LoginRequest): Promise<IdentitySession> {
     this.#requireReturn()
-    const ended = either(this.#life.signal, signal)
+    const era = this.#era
     const opened = scheme === 'popup' ? this.#popups.open() : undefined
     const route = opened ? undefined : (nextRoute ?? this.#page.address)
-    return guarded(() => this.#loginWith(opened, { parameters: extraQueryParameters, nextRoute: route }, ended))
+    const options = { parameters: extraQueryParameters, nextRoute: route }
+    return guarded(() => era.during(inner => this.#loginWith(opened, options, inner), signal))
   }
 
   async renew(current: IdentitySession): Promise<IdentitySession> {
     if (!this.#page.isOnline())
       throw new AuthError('Could not renew the access token: there is no network.', 'token_request_failed')
-    const { signal } = this.#life
+    const { signal } = this.#era
     return guarded(() => this.#lock.run(() => this.#renew(current, signal)), 'The renewal of the access token')
   }
 
@@ -126,15 +128,14 @@ export class OidcIdentityClient implements IdentityClient {
     }
     const address = endSessionRequest(endpoint, plan, clientId)
     if (!opened) return this.#leave(address, plan.state)
-    await this.#popups.answer(opened, address, undefined, this.#life.signal).catch(() => {
+    await this.#popups.answer(opened, address, undefined, this.#era.signal).catch(() => {
       // A window that the user closed, or that passed on no answer, has still reached the provider.
     })
   }
 
   forget(): IdentitySession | null {
     const user = this.#users.read()
-    this.#life.abort(new AuthError('The user signed out.', 'token_missing'))
-    this.#life = new AbortController()
+    this.#era = this.#era.end(new AuthError('The user signed out.', 'token_missing'))
     this.#login = undefined
     attempt(() => this.#users.remove())
     attempt(() => this.#states.clear())
@@ -153,8 +154,7 @@ export class OidcIdentityClient implements IdentityClient {
     const compare = (user: SignedInUser | undefined) => {
       const login = this.#login
       if (!login || user?.loginId === login.loginId || isSameUser(user, login)) return
-      this.#life.abort(otherUser())
-      this.#life = new AbortController()
+      this.#era = this.#era.end(otherUser())
       this.#login = undefined
       listener()
     }
@@ -363,17 +363,6 @@ function attempt(work: () => void): void {
 
 function sessionOf({ accessToken, expiresAt, idToken }: IssuedTokens): IdentitySession {
   return { accessToken, expiresAt, idToken }
-}
-
-/** A signal that is aborted together with the first of two. */
-function either(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {
-  if (!second) return first
-  const controller = new AbortController()
-  for (const each of [first, second]) {
-    if (each.aborted) controller.abort(each.reason)
-    each.addEventListener('abort', () => controller.abort(each.reason), { signal: controller.signal })
-  }
-  return controller.signal
 }
 
 function isSameUser(user: SignedInUser | undefined, login: Pick<SignedInUser, 'subject'>): boolean {

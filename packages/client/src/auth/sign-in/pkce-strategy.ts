@@ -6,6 +6,7 @@ import type { Environment } from '../../platform/environment.ts'
 import type { PageWindow } from '../../platform/page.ts'
 import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import { untilAborted } from '../../util/abort.ts'
+import { Era } from '../../util/era.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { expiryOf, renewalTime } from '../access-token.ts'
 import type {
@@ -70,8 +71,8 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   } = {}
   #client: IdentityClient | undefined
   #state: LoginState = { kind: 'signed-out' }
-  /** Aborted by every login, logout and cleanup: results of earlier calls are discarded. */
-  #generation = new AbortController()
+  /** Ended by every login, logout and cleanup: results of earlier calls are discarded. */
+  #era = new Era()
   /** The session of a logout whose window was blocked: the sign-out at the provider can be retried. */
   #unfinished: IdentitySession | undefined
 
@@ -131,7 +132,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     this.#surroundings.deployment = deploymentInfo
     this.#surroundings.postAuthentication = postAuthentication
     this.#surroundings.onRateLimited = onRateLimited
-    const { signal } = this.#generation
+    const { signal } = this.#era
     this.#client ??= await this.#createFor(scopes)
     const client = this.#client
     this.#surroundings.stopListening ??= this.#listen(client)
@@ -203,7 +204,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     this.#unfinished = undefined
     // Without a client nothing was restored: then only the stores of a new client contain data.
     const isInitialized = this.#client !== undefined
-    const { signal } = this.#generation
+    const { signal } = this.#era
     const client = this.#client ?? (await this.#ask('The sign-out', signal, () => this.#createFor(undefined)))
     const ending = session ?? client.forget?.()
     if (!ending && (isInitialized || client.forget)) return
@@ -242,14 +243,13 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   #orShownAgain<T>(scheme: AuthScheme, work: Promise<T>): Promise<T | undefined> {
     const window = this.#window
     if (scheme !== 'redirect' || !window) return work
-    return Promise.race([work, shownAgain(window, this.#generation.signal).then(() => undefined)])
+    return Promise.race([work, shownAgain(window, this.#era.signal).then(() => undefined)])
   }
 
   /** Ends a login in progress, with its window. The session of an earlier login stays. */
   cancelLogin(): boolean {
     if (!this.#state.interaction) return false
-    this.#generation.abort(new AuthError('The sign-in was cancelled.', 'popup_closed'))
-    this.#generation = new AbortController()
+    this.#era = this.#era.end(new AuthError('The sign-in was cancelled.', 'popup_closed'))
     this.#state = { ...this.#state, interaction: undefined }
     return true
   }
@@ -297,9 +297,8 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     if (!client) throw new AuthError('The login is not initialized. Call initialize() first.', 'token_missing')
     const { deployment } = this.#surroundings
     const { localLogin, nextRoute, extraQueryParameters } = this.#config
-    this.#generation.abort(new AuthError('Another sign-in replaced this one.', 'popup_closed'))
-    this.#generation = new AbortController()
-    const { signal } = this.#generation
+    this.#era = this.#era.end(new AuthError('Another sign-in replaced this one.', 'popup_closed'))
+    const { signal } = this.#era
     const request = {
       scheme,
       extraQueryParameters: {
@@ -331,7 +330,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     if (state.kind !== 'signed-in') throw new AuthError('No user is signed in.', 'interaction_required')
     if (state.renewal) return state.renewal
     const client = this.#client as IdentityClient
-    const { signal } = this.#generation
+    const { signal } = this.#era
     const renewal = this.#ask('The renewal of the access token', signal, () => client.renew(session)).then(
       // A renewal may have no ID token. That of the login still identifies the session.
       renewed => this.#keep(renewed, session.idToken),
@@ -345,7 +344,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     return renewal
   }
 
-  /** A call of the identity client that needs no user: it has a time limit, and ends with the generation. */
+  /** A call of the identity client that needs no user: it has a time limit, and ends with the era. */
   async #ask<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const guarded = () =>
       work().catch((error: unknown) => {
@@ -378,8 +377,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   }
 
   #end(message: string): void {
-    this.#generation.abort(new AuthError(message, 'token_missing'))
-    this.#generation = new AbortController()
+    this.#era = this.#era.end(new AuthError(message, 'token_missing'))
     this.#state = { kind: 'signed-out' }
   }
 
