@@ -508,7 +508,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-156':
     'a tab that its browser has stopped, or kept in its back/forward cache, while the user signed out in another one leaves the user too when it runs again, also if no other tab is left',
   'REL-69':
-    'messages between tabs are parsed as data from outside, those of other versions are ignored, and names of channels and locks hold neither session nor token',
+    'messages between tabs are parsed as data from outside, tabs of another version are another group, and names of channels and locks hold neither session nor token',
   'REL-70':
     'frames of receipts, resume and ping are read leniently and exactly as their schemas read them; odd capabilities count as none',
   'REL-126':

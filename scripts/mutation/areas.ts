@@ -63,10 +63,15 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   outbox: whole('outbox', 'outbox'),
   delivery: whole('outbox', 'lane', 'ledger', 'delivery', 'resend-policy', 'evidence'),
   'stored-queue': withTests(
-    whole(
-      'outbox',
-      ...['outbox-store', 'create-stored-queue', 'stored-queue', 'queue-lock', 'queue-operations', 'stored-message'],
-    ),
+    {
+      files: [
+        ...['outbox-store', 'create-stored-queue', 'stored-queue', 'stored-message'].map(
+          name => `${client}/outbox/${name}.ts`,
+        ),
+        `${client}/storage/handed-over.ts`,
+      ],
+      tests: [`${client}/outbox/*.test.ts`, `${client}/storage/handed-over.property.test.ts`],
+    },
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
   'turn-taking': whole('outbox', 'turn-taking', 'questions'),
@@ -98,7 +103,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/agent/page-sign-out.test.ts`,
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
-  resume: withTests(whole('resume', 'session-resume', 'stored-session', 'session-store', 'holder-lock'), [
+  resume: withTests(whole('resume', 'session-resume', 'stored-session', 'session-store'), [
     `${client}/ai-agent.resume{,-fate}.test.ts`,
   ]),
   chat: whole('chat', 'chat', 'connection', 'departure', 'context-frame'),

@@ -225,7 +225,7 @@ describe('the stored session', () => {
     const { open, sessionStorage } = setUpTab({ cache: { keyPrefix: 'shop_' } })
     await open()
     const keys = [...sessionStorage.items.keys()].filter(key => key.includes('session'))
-    expect(keys).toEqual([expect.stringMatching(/^shop_session_[0-9a-f]{8}:help:anonymous:help::$/)])
+    expect(keys).toEqual([expect.stringMatching(/^shop_session_[0-9a-f]{8}:help:anonymous:help:::1$/)])
   })
 
   it.each([

@@ -179,8 +179,8 @@ describe('tabs that share a conversation', () => {
     const [channel] = tabs[0]?.tab.channels ?? []
     const [first] = tabs[0]?.agent.getTranscript().filter(({ direction }) => direction === 'received') ?? []
     const message = { kind: 'read', messageId: first?.message.messageId }
-    channel?.onmessage?.({ data: { version: 1, from: 'x', message } } as never)
-    channel?.onmessage?.({ data: { version: 1, from: 'x', message: { ...message, messageId: 'none' } } } as never)
+    channel?.onmessage?.({ data: { from: 'x', message } } as never)
+    channel?.onmessage?.({ data: { from: 'x', message: { ...message, messageId: 'none' } } } as never)
     await clock.advance(10)
     expect(unread()).toEqual([1, 1, 1])
     for (const view of views) await view.destroy()
@@ -233,20 +233,19 @@ describe('tabs that share a conversation', () => {
     expect(() => emulator.control.pushFrame(session?.id ?? '', '{}')).toThrow()
   })
 
-  it('[REL-69] ignore what does not come from this version of the library', async () => {
+  it('[REL-69] ignore what is not a message of another tab', async () => {
     const { connected, browser, clock } = setUp({ settings })
     const one = await connected()
     const [channel] = one.tab.channels
     for (const data of [
       'left',
-      { version: 2, from: 'x', message: { kind: 'left' } },
-      { version: 1, from: 'x', message: { kind: 'said', message: { id: 1 } } },
-      { version: 1, from: 'x', message: { kind: 'constructor' } },
-      { version: 1, from: 'x', message: { kind: 'frame', socket: 1, text: '{"persona":"agent","role":"x"}' } },
-      { version: 1, from: 'x', to: 'y', message: { kind: 'left' } },
-      { version: 1, from: 'x', number: '1', message: { kind: 'left' } },
-      { version: 1, from: 'x', number: 1.5, message: { kind: 'left' } },
-      { version: 1, from: 'x', number: Number.NaN, message: { kind: 'left' } },
+      { from: 'x', message: { kind: 'said', message: { id: 1 } } },
+      { from: 'x', message: { kind: 'constructor' } },
+      { from: 'x', message: { kind: 'frame', socket: 1, text: '{"persona":"agent","role":"x"}' } },
+      { from: 'x', to: 'y', message: { kind: 'left' } },
+      { from: 'x', number: '1', message: { kind: 'left' } },
+      { from: 'x', number: 1.5, message: { kind: 'left' } },
+      { from: 'x', number: Number.NaN, message: { kind: 'left' } },
     ])
       channel?.onmessage?.({ data } as never)
     await clock.advance(10)
@@ -255,21 +254,21 @@ describe('tabs that share a conversation', () => {
     expect(browser.tabs.size).toBe(1)
   })
 
-  it('[REL-69] take no reason of a delivery that this version does not know', async () => {
+  it('[REL-69] take no unknown reason of a delivery', async () => {
     const { connected, clock } = setUp({ settings })
     const { agent, tab } = await connected()
     const updates: unknown[] = []
     agent.on('deliveryUpdate', ({ payload }) => void updates.push(payload))
     const [channel] = tab.channels
-    const receive = (message: object) => channel?.onmessage?.({ data: { version: 1, from: 'x', message } } as never)
+    const receive = (message: object) => channel?.onmessage?.({ data: { from: 'x', message } } as never)
     for (const id of ['a', 'b']) {
       const said = { id, persona: 'customer', role: 'human', content: 'Hello', timestamp: clock.now() }
       receive({ kind: 'said', message: said })
     }
     const failed = { kind: 'delivery', state: 'failed', previousState: 'queued' }
-    receive({ ...failed, id: 'a', reason: 'of another version' })
+    receive({ ...failed, id: 'a', reason: 'nothing known' })
     receive({ ...failed, id: 'b', reason: 'refused' })
-    receive({ ...failed, id: 'b', state: 'of another version' })
+    receive({ ...failed, id: 'b', state: 'nothing known' })
     await clock.advance(10)
     expect(updates).toEqual([
       { id: 'a', state: 'failed', previousState: 'queued' },

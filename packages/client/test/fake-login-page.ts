@@ -113,23 +113,28 @@ export class FakeLoginPage implements LoginPage {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
-  async exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    this.locks.push(name)
-    if (!this.isLocked) return work()
-    return new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
-  }
-
   /** Names of the shared locks of all tabs. */
   readonly held: string[] = []
-
-  async hold(name: string): Promise<() => void> {
-    this.held.push(name)
-    return () => void this.held.splice(this.held.indexOf(name), 1)
-  }
-  async heldLocks(): Promise<readonly string[]> {
-    return [...this.held]
+  readonly navigator = {
+    locks: {
+      request: async (
+        name: string,
+        { mode, signal }: LockOptions,
+        work: (lock: { readonly name: string }) => Promise<void>,
+      ) => {
+        if (mode === 'shared') {
+          this.held.push(name)
+          await work({ name })
+          return void this.held.splice(this.held.indexOf(name), 1)
+        }
+        this.locks.push(name)
+        if (!this.isLocked) return work({ name })
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason))
+        })
+      },
+      query: async () => ({ held: this.held.map(name => ({ name })) }),
+    } as unknown as LockManager,
   }
 
   get listening(): number {

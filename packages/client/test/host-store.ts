@@ -56,14 +56,16 @@ export class HostStore implements CacheAdapter {
   get stored(): string[] {
     return [...this.entries]
       .filter(([key]) => key.includes('queue_'))
-      .flatMap(([, { value }]) => (value as { data: string }[]).map(({ data }) => data))
+      .flatMap(([, { value }]) => (value as { left: { data: string }[] }).left.map(({ data }) => data))
   }
 
   /** For each stored message, whether it is marked as one that may have been sent. */
   get marks(): boolean[] {
     return [...this.entries]
       .filter(([key]) => key.includes('queue_'))
-      .flatMap(([, { value }]) => (value as { written?: object }[]).map(({ written }) => written !== undefined))
+      .flatMap(([, { value }]) =>
+        (value as { left: { written?: object }[] }).left.map(({ written }) => written !== undefined),
+      )
   }
 
   #answer<T>(work: () => T): Promise<T> {

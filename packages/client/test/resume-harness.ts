@@ -51,7 +51,7 @@ export function setUpTab(config: Partial<AiAgentConfig> = {}, options: EmulatorO
   const kept = (): unknown[] =>
     [...sessionStorage.items]
       .filter(([key]) => key.startsWith('aiagent_session_'))
-      .map(([, text]) => JSON.parse(text).value.sessionId)
+      .map(([, text]) => JSON.parse(text).value.left.sessionId)
   return { ...parts, sessionStorage, load, open, talk, talkAndLeave, session, kept }
 }
 

@@ -49,7 +49,7 @@ export function setUpTabs(options: EmulatorOptions = {}) {
       if (message.kind !== 'state' || isClaimed) return
       isClaimed = true
       const claim = { ...message, fence: message.fence + 1_000_000 }
-      channel.postMessage({ version: 1, from: 'another', to: to === 'leader' ? from : undefined, message: claim })
+      channel.postMessage({ from: 'another', to: to === 'leader' ? from : undefined, message: claim })
     }
     await passUntil(() => isClaimed, 'the state of the leader')
     channel.close()

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-export { bundleForPage, bundleModulesForPage } from './page-bundle.ts'
+export { bundleForPage, bundleModulesForPage, type SourceChange } from './page-bundle.ts'
 export { type PageFiles, type PageServer, servePages } from './page-server.ts'
 export { recordTasks, type TaskTimes } from './task-times.ts'
 

@@ -5,6 +5,9 @@ import { build, defaultClientConditions, type Rolldown } from 'vite'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
+/** A change of the bundled source: every match of the pattern is replaced. */
+export type SourceChange = readonly [pattern: RegExp, by: string]
+
 /**
  * Bundles a page's script from TypeScript source, as a host's bundler would for a browser, with the workspace packages
  * taken from their source.
@@ -12,11 +15,12 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
  * @param entrySource the script's text; bare imports such as `@aiagent/client` resolve from the repository's root
  * @param importer a file path or `import.meta.url` that relative imports of the script start from
  * @default importer a file in the repository's root
+ * @param change changes the source, for a bundle of another version
  * @returns one classic script without imports, for `page.addScriptTag({ content })` or a `<script>` of `servePages()`
  * @throws {Error} when the source does not compile or an import does not resolve
  */
-export async function bundleForPage(entrySource: string, importer?: string): Promise<string> {
-  const [chunk] = await bundle(entrySource, importer, { format: 'iife', codeSplitting: false })
+export async function bundleForPage(entrySource: string, importer?: string, change?: SourceChange): Promise<string> {
+  const [chunk] = await bundle(entrySource, importer, { format: 'iife', codeSplitting: false }, change)
   if (chunk === undefined) throw new Error('The bundler gave no script.')
   return chunk.code
 }
@@ -50,15 +54,21 @@ function bundle(
   entrySource: string,
   importer = join(ROOT, 'page.ts'),
   output: Rolldown.OutputOptions,
+  change?: SourceChange,
 ): Promise<Chunks> {
   const folder = dirname(importer.startsWith('file:') ? fileURLToPath(importer) : importer)
-  const key = inspect([entrySource, folder, output], { depth: null })
-  const chunks = bundled.get(key) ?? bundleAnew(entrySource, folder, output)
+  const key = inspect([entrySource, folder, output, change], { depth: null })
+  const chunks = bundled.get(key) ?? bundleAnew(entrySource, folder, output, change)
   bundled.set(key, chunks)
   return chunks
 }
 
-async function bundleAnew(entrySource: string, folder: string, output: Rolldown.OutputOptions): Promise<Chunks> {
+async function bundleAnew(
+  entrySource: string,
+  folder: string,
+  output: Rolldown.OutputOptions,
+  change: SourceChange | undefined,
+): Promise<Chunks> {
   const entry = join(folder, 'page-entry.virtual.ts')
   const result = await build({
     root: ROOT,
@@ -72,6 +82,7 @@ async function bundleAnew(entrySource: string, folder: string, output: Rolldown.
         name: 'page-entry',
         resolveId: { order: 'pre', handler: id => (id === entry ? entry : undefined) },
         load: id => (id === entry ? entrySource : undefined),
+        transform: { order: 'pre', handler: code => (change ? code.replace(...change) : undefined) },
       },
     ],
     build: {

@@ -205,7 +205,7 @@ export class AgentParts {
   /** Removes expired queues from the page's database, also where the host stores none any more. */
   async sweepQueues(): Promise<void> {
     const { environment } = this.scope
-    if (!environment.page?.window?.navigator.locks || typeof indexedDB === 'undefined') return
+    if (!environment.page || typeof indexedDB === 'undefined') return
     const databases = await indexedDB.databases()
     if (databases.some(({ name }) => name === DATABASE)) await (await features.persistQueue()).sweepQueues(environment)
   }

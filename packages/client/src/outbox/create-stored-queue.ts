@@ -1,17 +1,18 @@
 import type { ResolvedConfig } from '../check-config.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
+import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { sweepHandedOver } from '../storage/handed-over.ts'
 import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Outbox } from './outbox.ts'
 import { OutboxStore } from './outbox-store.ts'
-import { occupyQueue } from './queue-lock.ts'
-import { DEFAULT_WAIT_MS, isExpired } from './stored-message.ts'
+import { DEFAULT_WAIT_MS, isExpired, QUEUE_VERSION } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
 
 /** Start of every key; with a configured prefix, the part after the prefix. */
@@ -54,7 +55,7 @@ export function createQueueStore(
     if (name === ANONYMOUS && !environment.page && cache.contextPrefix === undefined) return undefined
     const { portal, profile } = facts.selection ?? {}
     const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
-    return `${start}${name}:${place.join(':')}:`
+    return `${start}${name}:${place.join(':')}:${QUEUE_VERSION}:`
   }
   const queue = new StoredQueue({
     adapter: adapter ?? environment.memory,
@@ -77,9 +78,9 @@ export function createQueueStore(
     used: persistent &&
       tabs && {
         has: key => tabs.store.has(key),
-        add: key => void tabs.store.set(key, { value: [], timestamp: 0 }),
+        add: key => void tabs.store.set(key, { value: {}, timestamp: 0 }),
       },
-    newOwner: () => environment.randomUUID(),
+    newName: () => environment.randomUUID(),
     expiresAfterMs: persistQueueMs,
     snapshot: () => store.snapshot(),
     warn,
@@ -102,19 +103,15 @@ function openStore(
 function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']): string | undefined {
   if (cache.enabled === false) return '`cache.enabled` is false'
   if (!page?.window) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
-  if (!page.window.navigator.locks) return 'the browser has no Web Locks, or the page is not served over HTTPS'
+  if (!hasLocks(page.window)) return 'the browser has no Web Locks, or the page is not served over HTTPS'
   return typeof indexedDB === 'undefined' ? 'the page has no IndexedDB' : undefined
 }
 
 /** Removes what has expired of the queues in the page's database, whose agents have ended: nobody else may come for it. */
-export async function sweepQueues({ page, memory, clock }: Environment): Promise<void> {
-  const store = new IndexedDbCacheAdapter()
-  const mayRemove = async (key: string) => isExpired(await store.get(key), clock.now())
-  for (const key of await store.keys()) {
-    if (!(await mayRemove(key))) continue
-    // An agent that runs still sends what it has stored.
-    const unlock = await occupyQueue({ window: page?.window, identity: memory }, key, 0)
-    if (unlock && (await mayRemove(key))) await store.delete(key)
-    unlock?.()
-  }
+export async function sweepQueues({ page, clock }: Environment): Promise<void> {
+  // An agent that runs still sends what it has stored.
+  if (page?.window)
+    await sweepHandedOver(new IndexedDbCacheAdapter(), page.window, (entry, left) =>
+      isExpired(entry, left, clock.now()),
+    )
 }

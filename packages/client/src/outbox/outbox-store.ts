@@ -1,22 +1,13 @@
 import { addressMessage } from '../log/compose.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { AgentScope } from '../scope.ts'
+import { Era } from '../util/era.ts'
 import { type ShownMessage, showsAgain } from './evidence.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import { fingerprintOf, isAdopted, type QueueSnapshot } from './stored-message.ts'
-
-/** The queue in the store. */
-interface EntryStore {
-  readonly isActive: boolean
-  restore(deliver: (entries: OutboxEntry[]) => void, forget: () => void): Promise<void>
-  changed(): void
-  claim(): Promise<void>
-  release(last: QueueSnapshot): Promise<void>
-  leave(): Promise<void>
-  forgetUser(): Promise<void>
-}
+import type { StoredQueue } from './stored-queue.ts'
 
 /**
  * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one. Part of the chunk of
@@ -24,7 +15,7 @@ interface EntryStore {
  */
 export class OutboxStore implements QueueStore {
   readonly #scope: AgentScope<never>
-  readonly #queue: EntryStore
+  readonly #queue: StoredQueue
   readonly #outbox: Outbox
   readonly #transcript: Transcript
   /** Entries of the previous page, until the agent is ready. */
@@ -33,10 +24,10 @@ export class OutboxStore implements QueueStore {
   #unplaced: OutboxEntry[] = []
   /** Messages of a history, each of which shows one of the previous page. */
   readonly #claimed = new WeakSet<ShownMessage>()
-  /** The mark in the store that must be written before anything is sent. */
-  #claim: object | undefined
+  /** Until the store has written the mark that must precede what is sent. A later mark ends it. */
+  #claim: Era | undefined
 
-  constructor(scope: AgentScope<never>, queue: EntryStore, outbox: Outbox, transcript: Transcript) {
+  constructor(scope: AgentScope<never>, queue: StoredQueue, outbox: Outbox, transcript: Transcript) {
     this.#scope = scope
     this.#queue = queue
     this.#outbox = outbox
@@ -116,10 +107,11 @@ export class OutboxStore implements QueueStore {
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
   mark(): void {
-    const claim = {}
+    this.#claim?.end()
+    const claim = new Era()
     this.#claim = claim
     void this.#queue.claim().then(() => {
-      if (this.#claim !== claim) return
+      if (claim.isOver) return
       this.#claim = undefined
       this.#outbox.lane.resume()
     })

@@ -7,6 +7,9 @@ import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
 /** Stands for every connection of the previous page. */
 const PREVIOUS_PAGE = -1
 
+/** Version of a stored queue. It is in its key, and in the name of its lock. */
+export const QUEUE_VERSION = 1
+
 /** What the outbox stores. */
 export interface QueueSnapshot {
   /** In order. */
@@ -38,9 +41,8 @@ export interface StoredQueueEntry extends CacheEntry {
 export const DEFAULT_WAIT_MS = 86_400_000
 
 /** Whether the newest message of a queue has expired. */
-export function isExpired(entry: StoredQueueEntry | null, now: number): boolean {
-  if (!entry) return false
-  const messages = readMessages(entry.value)
+export function isExpired(entry: StoredQueueEntry, left: unknown, now: number): boolean {
+  const messages = readMessages(left)
   const newest = messages.length > 0 ? Math.max(...messages.map(({ timestamp }) => timestamp)) : entry.timestamp
   return now - newest >= (entry.expiresAfterMs ?? DEFAULT_WAIT_MS)
 }

@@ -1,17 +1,22 @@
 import type { Clock } from '../platform/clock.ts'
+import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
+import { HandedOver } from '../storage/handed-over.ts'
+import { Era } from '../util/era.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import { occupyQueue, type QueueLockOptions } from './queue-lock.ts'
-import { QueueOperations } from './queue-operations.ts'
-import { type QueueSnapshot, readMessages, type StoredMessage, toEntry, toStored } from './stored-message.ts'
+import {
+  QUEUE_VERSION,
+  type QueueSnapshot,
+  readMessages,
+  type StoredMessage,
+  toEntry,
+  toStored,
+} from './stored-message.ts'
 
 /*
- * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
+ * The queue that the page leaves for the next one (storage/handed-over.ts): each agent of a page has its own entry.
  *
- * Each agent owns one entry of the store with its whole queue. In a browser it holds the lock of that entry as long as it
- * lives, so that two tabs never send the same message:
- *
- *   restore: for each entry of the user whose lock is free: take the lock, move the messages to the own entry, remove it
+ *   restore: the messages of each entry of the user that is free are moved to the own entry, and the entry is removed
  *   change:  write the queue; one write at a time, the newest state wins
  *   claim:   before messages leave, they are marked, and the mark is stored first. What the next page finds marked may have
  *            been sent, so it is reported as `unknown` and not sent.
@@ -29,8 +34,12 @@ const RELEASE_LIMIT_MS = 2_000
 /** How long the page of a reloaded tab may take to give its lock back, in milliseconds. */
 const LOCK_LIMIT_MS = 500
 
-export interface StoredQueueOptions extends QueueLockOptions {
+export interface StoredQueueOptions {
   readonly adapter: CacheAdapter
+  /** Tells apart the stores of a process. */
+  readonly identity: object
+  /** Absent outside a page. */
+  readonly window: PageWindow | undefined
   readonly clock: Clock
   /** Start of the keys of the agent and its user; undefined while the user is unknown. */
   scope(): string | undefined
@@ -42,42 +51,39 @@ export interface StoredQueueOptions extends QueueLockOptions {
   isAnonymous(): boolean
   /** The keys that the tabs of the conversation have used, as far as this one has been told. Absent where none is shared. */
   readonly used?: { has(key: string): boolean; add(key: string): void } | undefined
-  newOwner(): string
+  newName(): string
   readonly expiresAfterMs: number
   snapshot(): QueueSnapshot
   warn(message: string, details?: Record<string, unknown>): void
 }
 
-/** Where a queue is stored. */
-interface Place {
-  /** Start of the keys of the agent and its user. */
-  readonly scope: string
-  /** Start of the keys to remove with the user. */
-  readonly userScope: string | undefined
-  /** Gives back the lock of the entry; undefined where another agent has it. */
-  readonly unlock?: (() => void) | undefined
-}
-
 export class StoredQueue {
   readonly #options: StoredQueueOptions
-  readonly #operations: QueueOperations
-  /** Where the queue is stored, until it is left. */
-  #place: Place | undefined
-  /** The key of the queue, as long as it is stored. */
-  #key: string | undefined
-  /** Whether the store holds nothing under the key. */
-  #isEmpty = true
+  readonly #left: HandedOver<StoredMessage[]>
+  /** Start of the keys of the agent and its user where the queue is stored, and of those to remove with the user. */
+  #place: { readonly scope: string; readonly userScope: string | undefined } | undefined
+  /** Whether every change of the queue is stored. */
+  #isStored = false
   #isDirty = false
   /** The scope of the last {@link restore}. */
   #wanted: string | undefined
   /** Whether the agent goes on with its messages under the next scope. */
   #isMoving = false
-  /** Number of times that the queue was left: what is read for an earlier one is not delivered. */
-  #departures = 0
+  /** Ends when the queue is left: what was read before is not delivered. */
+  #era = new Era()
 
   constructor(options: StoredQueueOptions) {
     this.#options = options
-    this.#operations = new QueueOperations(options.clock, (...warning) => options.warn(...warning))
+    this.#left = new HandedOver({
+      ...options,
+      store: options.adapter,
+      isShared: false,
+      page: options.window,
+      what: 'queue',
+      version: QUEUE_VERSION,
+      read: readMessages,
+      members: { expiresAfterMs: options.expiresAfterMs },
+    })
   }
 
   /**
@@ -90,41 +96,41 @@ export class StoredQueue {
   restore(deliver: (entries: OutboxEntry[]) => void, forget: () => void): Promise<void> {
     const scope = this.#options.scope()
     if (scope !== this.#wanted) {
-      const key = this.#depart()
-      if (key !== undefined && this.#isDirty) {
+      if (this.#depart() && this.#isDirty) {
         const last = toStored(this.#options.snapshot())
-        void this.#operations.run(() => this.#set(key, last))
+        void this.#left.run(() => this.#write(last))
       }
       if (!this.#isMoving) forget()
       this.#isMoving = false
     }
     this.#wanted = scope
-    const departures = this.#departures
-    const isCurrent = () => departures === this.#departures
-    const restored = async () => {
-      const messages = await this.#restore(scope, isCurrent)
-      if (isCurrent()) deliver(messages.map(toEntry))
-    }
-    return this.#operations.runWithin(RESTORE_LIMIT_MS, restored)
+    const era = this.#era
+    return this.#left.runWithin(RESTORE_LIMIT_MS, async () => {
+      const messages = await this.#restore(scope, era)
+      if (!era.isOver) deliver(messages.map(toEntry))
+    })
   }
 
   /** Whether the queue is stored. */
   get isActive(): boolean {
-    return this.#key !== undefined
+    return this.#isStored && this.#left.key !== undefined
   }
 
   /** The queue has changed. */
   changed(): void {
-    if (this.#isDirty || this.#key === undefined) return
+    if (this.#isDirty || !this.isActive) return
     this.#isDirty = true
-    void this.#operations.run(() => this.#write())
+    void this.#left.run(async () => {
+      this.#isDirty = false
+      if (this.isActive) await this.#write(toStored(this.#options.snapshot()))
+    })
   }
 
   /** Stores the present marks. Resolves when they are stored, or when the store takes too long. */
   claim(): Promise<void> {
-    if (this.#isEmpty || this.#operations.isBroken) return Promise.resolve()
+    if (this.#left.isEmpty || this.#left.isSlow) return Promise.resolve()
     this.changed()
-    return this.#operations.runWithin(CLAIM_LIMIT_MS, async () => {})
+    return this.#left.runWithin(CLAIM_LIMIT_MS, async () => {})
   }
 
   /** Removes everything of the user. */
@@ -132,100 +138,73 @@ export class StoredQueue {
     const scope = this.#place?.userScope ?? this.#options.userScope()
     this.#depart()
     if (scope === undefined) return
-    const operations = this.#operations
-    await operations.run(async () => {
-      const { adapter } = this.#options
-      for (const key of await operations.ask(() => adapter.keys(scope))) await operations.ask(() => adapter.delete(key))
+    await this.#left.run(async () => {
+      for (const key of await this.#left.keys(scope)) await this.#left.remove(key)
       this.#leave()
     })
   }
 
   /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
-  async leave(): Promise<void> {
-    const key = this.#depart()
+  leave(): Promise<void> {
     this.#isMoving = true
-    await this.#operations.runWithin(RELEASE_LIMIT_MS, async () => {
-      const { adapter } = this.#options
-      if (key !== undefined) await this.#operations.ask(() => adapter.delete(key))
-      this.#leave()
-    })
+    return this.#end([])
   }
 
   /** The agent is destroyed: the next one may take its last queue over. */
-  async release(last: QueueSnapshot): Promise<void> {
-    const key = this.#depart()
-    await this.#operations.runWithin(RELEASE_LIMIT_MS, async () => {
-      if (key !== undefined) await this.#set(key, toStored(last))
+  release(last: QueueSnapshot): Promise<void> {
+    return this.#end(toStored(last))
+  }
+
+  async #end(last: StoredMessage[]): Promise<void> {
+    const isStored = this.#depart()
+    await this.#left.runWithin(RELEASE_LIMIT_MS, async () => {
+      if (isStored) await this.#write(last)
       this.#leave()
     })
   }
 
-  /** Nothing more is stored under the present key. Returns it. */
-  #depart(): string | undefined {
-    const key = this.#key
-    this.#key = this.#wanted = undefined
-    this.#departures++
-    return key
+  /** Nothing more is stored in the present place. Returns whether the queue was stored there. */
+  #depart(): boolean {
+    const wasActive = this.isActive
+    this.#isStored = false
+    this.#wanted = undefined
+    this.#era = this.#era.end()
+    return wasActive
   }
 
-  async #restore(scope: string | undefined, isCurrent: () => boolean): Promise<StoredMessage[]> {
-    const { adapter, window, newOwner, isAnonymous } = this.#options
-    if (scope === undefined || !isCurrent()) return []
-    if (scope === this.#place?.scope && this.#key !== undefined)
-      return this.#options.isShared() ? this.#takeOver(scope) : []
+  async #restore(scope: string | undefined, era: Era): Promise<StoredMessage[]> {
+    const { window, newName, isAnonymous, isShared, userScope, used } = this.#options
+    if (scope === undefined || era.isOver) return []
+    if (scope === this.#place?.scope && this.isActive) return isShared() ? this.#adopt(scope) : []
     this.#leave()
-    const place = { scope, userScope: this.#options.userScope() }
-    this.#place = place
-    const key = window ? `${scope}${newOwner()}` : scope
-    const unlock = await occupyQueue(this.#options, key, 0)
-    if (!unlock) {
-      this.#operations.warnOnce(
-        'Another agent stores its queue under the same key: the queue of this agent is lost on reload.',
-      )
-      return []
-    }
-    this.#place = { ...place, unlock }
+    this.#place = { scope, userScope: userScope() }
+    const key = window ? `${scope}${newName()}` : scope
+    if (!this.#left.claim(key)) return []
     const tabKey = `${scope}tab`
     // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
-    const storage = this.#options.isShared() && !isAnonymous() ? undefined : window?.sessionStorage
-    const tabs = storage?.getItem(tabKey)
-    this.#options.used?.add(key)
-    const found = await this.#operations.ask(() => adapter.keys(scope))
-    const wanted = found.filter(each => !window || each === tabs || this.#mayAdopt(each))
-    const unique = await this.#move(wanted, key, tabs)
+    const storage = isShared() && !isAnonymous() ? undefined : window?.sessionStorage
+    used?.add(key)
+    const restored = await this.#adopt(scope, storage?.getItem(tabKey))
     storage?.setItem(tabKey, key)
-    if (isCurrent()) this.#key = key
-    return unique
+    this.#isStored = !era.isOver
+    return restored
   }
 
-  /** Takes what tabs have left that have ended since {@link restore}. */
-  async #takeOver(scope: string): Promise<StoredMessage[]> {
-    const { adapter } = this.#options
-    const key = this.#key as string
-    const found = await this.#operations.ask(() => adapter.keys(scope))
-    return this.#move(
-      found.filter(each => each !== key && this.#mayAdopt(each)),
-      key,
-      undefined,
-    )
-  }
-
-  #mayAdopt(key: string): boolean {
-    const { isAnonymous, used } = this.#options
-    return !isAnonymous() || used?.has(key) === true
-  }
-
-  /** Moves the messages of entries whose agent has ended to the own entry, oldest first. */
-  async #move(found: readonly string[], key: string, tabs: string | null | undefined): Promise<StoredMessage[]> {
-    const { adapter, clock, expiresAfterMs } = this.#options
+  /** Moves the messages that are free for this page to the own entry, oldest first. */
+  async #adopt(scope: string, tabs?: string | null): Promise<StoredMessage[]> {
+    const { window, clock, expiresAfterMs, isAnonymous, used, snapshot } = this.#options
+    const left = this.#left
+    const mayAdopt = (key: string) =>
+      window ? key !== left.key && (key === tabs || !isAnonymous() || used?.has(key)) : key === left.key
+    // A store that hangs is not taken for an empty one, in which nothing is overwritten.
+    const keys = (await left.keys(scope)).filter(mayAdopt)
     const lists: StoredMessage[][] = []
-    const taken: { key: string; unlock(): void }[] = []
-    for (const each of found) {
-      const unlock = each === key ? noop : await occupyQueue(this.#options, each, each === tabs ? LOCK_LIMIT_MS : 0)
-      if (!unlock) continue
-      const entry = await this.#operations.ask(() => adapter.get(each))
-      lists.push(readMessages(entry?.value))
-      taken.push({ key: each, unlock })
+    const taken: string[] = []
+    for (const key of keys) {
+      const messages = await left.take(key, key === tabs ? LOCK_LIMIT_MS : 0)
+      if (!messages) continue
+      lists.push(messages)
+      if (window) taken.push(key)
     }
     const isFresh = ({ timestamp }: StoredMessage) => clock.now() - timestamp < expiresAfterMs
     const ageOf = ([first]: StoredMessage[]) => first?.timestamp ?? 0
@@ -235,40 +214,20 @@ export class StoredQueue {
       .filter(isFresh)
     // Written here before they are removed there: a crash in between leaves them twice, under the same ids.
     const unique = [...new Map(fresh.map(each => [each.id, each])).values()]
-    if (this.#key === undefined || unique.length > 0)
-      await this.#set(key, this.#key === undefined ? unique : [...toStored(this.#options.snapshot()), ...unique])
-    for (const each of taken) {
-      if (each.key !== key) await this.#operations.ask(() => adapter.delete(each.key))
-      each.unlock()
-    }
+    if (!this.isActive) await this.#write(unique)
+    else if (unique.length > 0) await this.#write([...toStored(snapshot()), ...unique])
+    // The lock was stolen meanwhile.
+    if (left.key === undefined) return []
+    for (const key of taken) await left.remove(key)
     return unique
   }
 
-  async #write(): Promise<void> {
-    this.#isDirty = false
-    const key = this.#key
-    if (key === undefined) return
-    const messages = toStored(this.#options.snapshot())
-    if (messages.length === 0 && this.#isEmpty) return
-    await this.#set(key, messages)
-  }
-
-  async #set(key: string, messages: StoredMessage[]): Promise<void> {
-    const { adapter, clock, expiresAfterMs } = this.#options
-    const entry = { value: messages, timestamp: clock.now(), expiresAfterMs }
-    // From now on the store may hold them.
-    if (messages.length > 0) this.#isEmpty = false
-    if (messages.length === 0) await this.#operations.ask(() => adapter.delete(key))
-    else await this.#operations.ask(() => adapter.set(key, entry))
-    this.#isEmpty = messages.length === 0
-    this.#operations.confirm()
+  #write(messages: StoredMessage[]): Promise<void> {
+    return this.#left.write(messages.length > 0 ? messages : undefined)
   }
 
   #leave(): void {
-    this.#place?.unlock?.()
+    this.#left.leave()
     this.#place = undefined
-    this.#isEmpty = true
   }
 }
-
-const noop = () => {}

@@ -15,7 +15,7 @@ import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { SessionStore } from './session-store.ts'
-import { StoredSession } from './stored-session.ts'
+import { SESSION_VERSION, StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
@@ -80,9 +80,9 @@ export class SessionResume implements SessionKeeper {
         adapter,
         isTabs: this.#isTabs,
         window: environment.page?.window,
-        newHolder: () => environment.randomUUID(),
-        now: () => environment.clock.now(),
-        onWarning: (...warning) => logger.warn(...warning),
+        clock: environment.clock,
+        newName: () => environment.randomUUID(),
+        warn: (...warning) => logger.warn(...warning),
       })
     this.#stored = share ? share(own) : own
   }
@@ -237,7 +237,7 @@ export class SessionResume implements SessionKeeper {
     // Each portal and profile has its own conversation, since they are part of the session's context.
     const { portal, profile } = facts.selection ?? {}
     const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
-    return this.#userPrefix() + place.join(':')
+    return `${this.#userPrefix()}${place.join(':')}:${SESSION_VERSION}`
   }
 }
 

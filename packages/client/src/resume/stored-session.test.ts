@@ -1,4 +1,4 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { FakeLocks, FakeWindow } from '../../test/fake-window.ts'
@@ -22,9 +22,9 @@ function setUpBrowser({ withLocks = true } = {}) {
         adapter,
         isTabs: true,
         window: window as unknown as PageWindow,
-        newHolder: () => `holder-${++holders}`,
-        now: () => 1,
-        onWarning: message => warnings.push(message),
+        clock: new ManualClock(),
+        newName: () => `holder-${++holders}`,
+        warn: message => warnings.push(message),
         ...more,
       })
     return { window, keeper }
@@ -39,9 +39,15 @@ function copyOf(storage: FakeStorage): FakeStorage {
   return copy
 }
 
+/** What an entry holds, with its holder. */
+const partsOf = ({ left, holder }: { left: object; holder?: string }) => ({
+  ...left,
+  ...(holder !== undefined && { holder: holder.replace('aiagent-session-1-', '') }),
+})
+
 /** The entries of a tab's store. */
 const entriesOf = (storage: FakeStorage) =>
-  Object.fromEntries([...storage.items].map(([key, text]) => [key, JSON.parse(text).value]))
+  Object.fromEntries([...storage.items].map(([key, text]) => [key, partsOf(JSON.parse(text).value)]))
 
 describe.each([
   ['a browser with locks', { withLocks: true }],
@@ -145,7 +151,7 @@ describe.each([
     second.drop()
     await turnEventLoop()
     expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-2' } })
-    expect(browser.warnings).toEqual([expect.stringContaining('Another agent of this page')])
+    expect(browser.warnings).toEqual([expect.stringContaining('Another agent stores its session')])
   })
 
   it('removes it, and stores the next one', async () => {
@@ -162,7 +168,7 @@ describe.each([
     const { kept } = await keepOne()
     kept.keep('s2', `${KEY}-2`)
     await turnEventLoop()
-    expect(entriesOf(storage)).toEqual({ [`${KEY}-2`]: { sessionId: 's2', holder: 'holder-1' } })
+    expect(entriesOf(storage)).toEqual({ [`${KEY}-2`]: { sessionId: 's2', holder: 'holder-2' } })
   })
 
   it('removes all with a prefix, except those in use by another agent of the page', async () => {
@@ -186,7 +192,7 @@ describe.each([
     ['an object of another kind', { id: 's1' }],
     ['a placeholder', { sessionId: 'undefined' }],
   ])('does not accept %s as a session', async (_kind, value) => {
-    storage.setItem(KEY, JSON.stringify({ value, timestamp: 1 }))
+    new StorageCacheAdapter(storage).set(KEY, { value: { left: value }, timestamp: 1 })
     expect(await browser.pageIn(storage).keeper().take(KEY)).toBeUndefined()
   })
 
@@ -257,7 +263,7 @@ describe('StoredSession in a shared store', () => {
     second.keep('s2', KEY)
     second.drop()
     await second.release()
-    expect(store.entries.get(KEY)?.value).toMatchObject({ sessionId: 's1' })
+    expect(store.entries.get(KEY)?.value).toMatchObject({ left: { sessionId: 's1' } })
   })
 
   it('belongs to the latest caller outside a page, who alone may remove it', async () => {
@@ -277,7 +283,7 @@ describe('StoredSession in a shared store', () => {
     expect(await second.take(KEY)).toBe('s1')
     first.drop()
     await turnEventLoop(20)
-    expect(store.entries.get(KEY)?.value).toEqual({ sessionId: 's1', holder: 'holder-2' })
+    expect(partsOf(store.entries.get(KEY)?.value as { left: object })).toEqual({ sessionId: 's1', holder: 'holder-2' })
     second.drop()
     await turnEventLoop(20)
     expect(store.entries.get(KEY)).toBeNull()

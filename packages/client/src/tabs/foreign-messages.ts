@@ -261,7 +261,7 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
   masking_unavailable: true,
 }
 
-/** A tab with another version of the library may name a reason that is unknown here. */
+/** Any script of the origin may post a reason that is unknown here. */
 function isReason(reason: string | undefined): reason is DeliveryReason {
   return reason !== undefined && Object.hasOwn(REASONS, reason)
 }

@@ -1,7 +1,7 @@
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 
-/** The anonymous user in the key of a group, and what follows it: agent, portal and profile. */
-const ANONYMOUS = /:anonymous:([^:]*:[^:]*:[^:]*)$/
+/** The anonymous user in the key of a group, and what follows it: agent, portal, profile and version. */
+const ANONYMOUS = /:anonymous:((?:[^:]*:){3}[^:]*)$/
 
 /** Whether the tabs of a group are anonymous, so that none of them may have the token of a user. */
 export function isAnonymous(key = ''): boolean {

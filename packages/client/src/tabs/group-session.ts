@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import { hold } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { isAnonymous } from './group-key.ts'
@@ -6,6 +7,7 @@ import type { SessionSharing } from './shared-session-store.ts'
 import type { SignOuts } from './sign-outs.ts'
 import type { SocketHub } from './socket-hub.ts'
 import type { TabLink } from './tab-link.ts'
+import { TAB_VERSION } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 import type { TabSockets } from './tab-sockets.ts'
 
@@ -157,8 +159,11 @@ export class GroupSession implements SessionSharing {
     this.#isTaking = true
     try {
       // Another tab may be taking it now, and may be frozen.
-      const request = (signal: AbortSignal) => window.navigator.locks.request(`aiagent-taken-${key}`, { signal }, take)
-      await withTimeLimit(clock, TAKE_LIMIT_MS, undefined, request).catch(() => this.handleTaken(id, undefined))
+      const takeAlone = async (signal: AbortSignal) => {
+        const release = await hold(window, `aiagent-taken-${TAB_VERSION}-${key}`, { signal })
+        await take().finally(release)
+      }
+      await withTimeLimit(clock, TAKE_LIMIT_MS, undefined, takeAlone).catch(() => this.handleTaken(id, undefined))
     } finally {
       this.#isTaking = false
       this.#own = undefined

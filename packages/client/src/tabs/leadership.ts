@@ -1,3 +1,6 @@
+import { hold, names, type Release, steal } from '../platform/locks.ts'
+import type { PageWindow } from '../platform/page.ts'
+
 /*
  * Who leads: the tab that holds the lock of the group. The browser gives it to the next tab in the moment in which the
  * leader is closed, crashes or is discarded. A frozen leader keeps it, so that another tab must take it away.
@@ -8,7 +11,7 @@
  */
 
 export interface LeadershipOptions {
-  readonly locks: LockManager
+  readonly window: PageWindow
   readonly name: string
   /** The tab leads from now on. */
   onLead(): void
@@ -19,7 +22,7 @@ export interface LeadershipOptions {
 export class Leadership {
   readonly #options: LeadershipOptions
   #waiting: AbortController | undefined
-  #release: (() => void) | undefined
+  #release: Release | undefined
 
   constructor(options: LeadershipOptions) {
     this.#options = options
@@ -27,19 +30,14 @@ export class Leadership {
 
   /** Leads as soon as no other tab does. */
   start(): void {
-    if (this.#waiting || this.#release) return
-    const waiting = new AbortController()
-    this.#waiting = waiting
-    this.#request({ signal: waiting.signal }, () => this.#waiting === waiting)
+    if (!this.#waiting && !this.#release) this.#request(false)
   }
 
   /** Takes the lock away from a leader that does not answer. */
   take(): void {
     if (this.#release) return
     this.#waiting?.abort()
-    const waiting = new AbortController()
-    this.#waiting = waiting
-    this.#request({ steal: true }, () => this.#waiting === waiting)
+    this.#request(true)
   }
 
   /** Gives the lock back, or no longer waits for it. */
@@ -53,29 +51,29 @@ export class Leadership {
 
   /** Whether the browser still counts this tab as the holder. A tab that was frozen learns of its loss late. */
   async isHolder(id: string): Promise<boolean> {
-    const { locks, name } = this.#options
+    const { window, name } = this.#options
     if (!this.#release) return false
-    const { held = [] } = await locks.query()
-    const clientOf = (lock: string) => held.find(each => each.name === lock)?.clientId
-    return clientOf(name) !== undefined && clientOf(name) === clientOf(id)
+    const holders = await names(window, name)
+    return holders.get(name) !== undefined && holders.get(name) === holders.get(id)
   }
 
-  #request(options: LockOptions, isWanted: () => boolean): void {
-    const { locks, name, onLead, onLost } = this.#options
-    let own: (() => void) | undefined
-    const hold = () => {
-      if (!isWanted()) return undefined
-      this.#waiting = undefined
-      return new Promise<void>(release => {
-        own = release
-        this.#release = release
-        onLead()
-      })
-    }
-    locks.request(name, options, hold).catch(() => {
-      if (own === undefined || this.#release !== own) return
+  #request(isTaking: boolean): void {
+    const { window, name, onLead, onLost } = this.#options
+    const waiting = new AbortController()
+    const { signal } = waiting
+    this.#waiting = waiting
+    const onStolen = () => {
       this.#release = undefined
       onLost()
-    })
+    }
+    const granted = (release: Release) => {
+      if (signal.aborted) return release()
+      this.#waiting = undefined
+      this.#release = release
+      onLead()
+    }
+    // Rejected where the wait was ended.
+    const held = isTaking ? steal(window, name, onStolen) : hold(window, name, { signal, onStolen })
+    held.then(granted, () => {})
   }
 }

@@ -1,20 +1,23 @@
+import { hold, type Release } from '../platform/locks.ts'
+import type { PageWindow } from '../platform/page.ts'
+
 /**
  * One question at a time in all tabs: the wire does not say which question an answer belongs to. A lock of the browser
  * passes the turn on, also from a tab that has ended.
  */
 export class QuestionTurn {
-  readonly #locks: LockManager
+  readonly #window: PageWindow
   readonly #name: () => string | undefined
   readonly #settled: () => Promise<void>
   #state: 'free' | 'waiting' | 'offered' | 'taken' = 'free'
-  #release: (() => void) | undefined
+  #release: Release | undefined
 
   /**
    * @param name of the lock; undefined while the conversation is not shared
    * @param settled resolves when this tab has everything that the tab with the turn before had
    */
-  constructor(locks: LockManager, name: () => string | undefined, settled: () => Promise<void>) {
-    this.#locks = locks
+  constructor(window: PageWindow, name: () => string | undefined, settled: () => Promise<void>) {
+    this.#window = window
     this.#name = name
     this.#settled = settled
   }
@@ -29,21 +32,7 @@ export class QuestionTurn {
     }
     if (this.#state === 'waiting') return false
     this.#state = 'waiting'
-    const hold = async () => {
-      const released = new Promise<void>(release => {
-        this.#release = release
-      })
-      // The answer to the question before could be taken for the answer to this one.
-      await this.#settled()
-      this.#state = 'offered'
-      offered()
-      // The question may have been given up meanwhile.
-      if (this.#state === 'offered') this.end()
-      return released
-    }
-    this.#locks.request(name, hold).catch(() => {
-      this.#state = 'free'
-    })
+    void this.#wait(name, offered)
     return false
   }
 
@@ -54,5 +43,19 @@ export class QuestionTurn {
     const release = this.#release
     this.#release = undefined
     release?.()
+  }
+
+  async #wait(name: string, offered: () => void): Promise<void> {
+    try {
+      this.#release = await hold(this.#window, name)
+      // The answer to the question before could be taken for the answer to this one.
+      await this.#settled()
+      this.#state = 'offered'
+      offered()
+    } catch {
+      this.#state = 'offered'
+    }
+    // The question may have been given up meanwhile.
+    if (this.#state === 'offered') this.end()
   }
 }

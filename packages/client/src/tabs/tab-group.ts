@@ -4,6 +4,7 @@ import { webSocketTransport } from '../chat/websocket-transport.ts'
 import type { DeliveryReason, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
 import type { Delivery } from '../outbox/delivery.ts'
+import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
 import { fnv1a } from '../util/fnv1a.ts'
@@ -88,7 +89,7 @@ export class TabGroup {
       this.#session.wake()
       return link.synced()
     }
-    this.turn = new QuestionTurn(window.navigator.locks, questionLock, settled)
+    this.turn = new QuestionTurn(window, questionLock, settled)
     this.#sockets = new TabSockets({
       toLeader: message => {
         if (link.leader !== undefined) link.post(link.leader, message)
@@ -459,8 +460,7 @@ export function createTabGroup(parts: TabParts): TabGroup | undefined {
   const { environment, config, logger } = parts.scope
   const window = environment.page?.window
   // A browser has locks only where the page is served over HTTPS.
-  if (window?.navigator?.locks && window.BroadcastChannel && config.sessionId === undefined)
-    return new TabGroup(parts, window)
+  if (hasLocks(window) && window.BroadcastChannel && config.sessionId === undefined) return new TabGroup(parts, window)
   logger.warn('`tabs` has no effect: it needs a page with Web Locks, and no `sessionId`.')
   return undefined
 }

@@ -2,13 +2,14 @@ import { readFencedReason } from '@aiagent/protocol'
 import type { DeliveryReason } from '../log/delivery-state.ts'
 import type { Logger } from '../logger.ts'
 import type { Clock } from '../platform/clock.ts'
+import { hold, names } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { LeaderWatch } from './leader-watch.ts'
 import { Leadership } from './leadership.ts'
 import type { SignOuts } from './sign-outs.ts'
 import { TabChannel } from './tab-channel.ts'
-import type { TabEnvelope, TabMessage } from './tab-message.ts'
+import { TAB_VERSION, type TabEnvelope, type TabMessage } from './tab-message.ts'
 
 /*
  * The tie between the tabs of one conversation: which of them live, and who leads.
@@ -121,27 +122,17 @@ export class TabLink {
   /** Joins the tabs with a key. Resolves once the others can see this tab. */
   async enter(key: string): Promise<void> {
     const { window, id, signOuts, onJoined } = this.#options
-    const { locks } = window.navigator
     const signOut = signOuts.last(key)
     // What the tabs of a user say who has signed out, as long as they have not noticed it, reaches no tab of the next user.
-    const name = `aiagent-tabs-${key}${signOut === null ? '' : `-${fnv1a(signOut)}`}`
+    const name = `aiagent-tabs-${TAB_VERSION}-${key}${signOut === null ? '' : `-${fnv1a(signOut)}`}`
     this.#channel.open(name, envelope => this.#receive(envelope))
-    let releaseTab = () => {}
-    const gone = new Promise<void>(resolve => {
-      releaseTab = resolve
-    })
-    // Shows the others that this tab lives.
-    const isHeld = new Promise<void>(resolve => {
-      const hold = () => {
-        resolve()
-        return gone
-      }
-      locks.request(`${name}-tab-${id}`, hold).catch(() => {})
-    })
-    const leadership = new Leadership({ locks, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
+    // Shows the others that this tab lives. Rejected where the page ends.
+    const tab = hold(window, `${name}-tab-${id}`).catch(() => () => {})
+    const releaseTab = () => void tab.then(release => release())
+    const leadership = new Leadership({ window, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
     signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
-    await isHeld
+    await tab
     if (this.#membership?.leadership !== leadership) return
     this.#watch.reset()
     this.post(undefined, { kind: 'hello', isNew: true })
@@ -323,9 +314,9 @@ export class TabLink {
   }
 
   async #living({ name }: Membership): Promise<Set<string>> {
-    const { held = [] } = await this.#options.window.navigator.locks.query()
     const start = `${name}-tab-`
-    return new Set(held.flatMap(lock => (lock.name?.startsWith(start) ? lock.name.slice(start.length) : [])))
+    const held = await names(this.#options.window, start)
+    return new Set([...held.keys()].map(each => each.slice(start.length)))
   }
 
   async #findEnded(membership: Membership): Promise<void> {

@@ -1,7 +1,10 @@
 import { isJsonObject } from '@aiagent/protocol'
 
-/** Version of the messages between tabs. A tab ignores those of other versions: their library may mean something else. */
-const TAB_VERSION = 1
+/**
+ * Version of the messages between tabs. It is in the name of their channel and of the locks, so that tabs of other versions
+ * are another group: their library may mean something else.
+ */
+export const TAB_VERSION = 1
 
 /** A message of the user as the other tabs show it: masked, as it is sent. */
 export interface SaidMessage {
@@ -161,17 +164,17 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   token: { token: isText },
   left: {},
   taken: { sessionId: isText, nonce: isNumber },
-  stored: { key: isText, value: value => value === null || Array.isArray(value), version: isNumber },
+  stored: { key: isText, value: value => value === null || isJsonObject(value), version: isNumber },
 }
 
 /** The data to post for an envelope. */
 export function encodeEnvelope({ from, to, number, message }: TabEnvelope): unknown {
-  return { version: TAB_VERSION, from, to, number, message }
+  return { from, to, number, message }
 }
 
 /** Reads what arrived on the channel: data from outside, since any script of the origin may post there. */
 export function parseEnvelope(data: unknown): TabEnvelope | undefined {
-  if (!isJsonObject(data) || data.version !== TAB_VERSION) return undefined
+  if (!isJsonObject(data)) return undefined
   const { from, to, number, message } = data
   if (typeof from !== 'string' || (to !== undefined && typeof to !== 'string') || !isJsonObject(message))
     return undefined

@@ -7,17 +7,23 @@ import {
   type LaunchedChromium,
   launchChromium,
   type PageServer,
+  type SourceChange,
   servePages,
 } from '@aiagent/test-support/chromium'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 
-/** The client as a host's bundler builds it for a page, with the host class of the tests. */
-export const bundleHost = (): Promise<string> =>
+/**
+ * The client as a host's bundler builds it for a page, with the host class of the tests.
+ *
+ * @param change changes the source, for another version of the client
+ */
+export const bundleHost = (change?: SourceChange): Promise<string> =>
   bundleForPage(
     `import { makePageHost } from './page/host.ts'
 globalThis.createHost = makePageHost`,
     import.meta.url,
+    change,
   )
 
 /** A page server with the bundle, and a service on another port of the loopback address. */

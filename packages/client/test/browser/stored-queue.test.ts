@@ -29,11 +29,11 @@ describeInPages('a queue that survives its page, in a page', at => {
         open.onsuccess = () => resolve(open.result)
       })
       const all = database.transaction('entries').objectStore('entries').getAll()
-      const entries = await new Promise<{ value: { data: string }[] }[]>(resolve => {
+      const entries = await new Promise<{ value: { left: { data: string }[] } }[]>(resolve => {
         all.onsuccess = () => resolve(all.result)
       })
       database.close()
-      return entries.flatMap(({ value }) => value.map(({ data }) => JSON.parse(data).content as string))
+      return entries.flatMap(({ value }) => value.left.map(({ data }) => JSON.parse(data).content as string))
     })
   const untilStored = (page: Page, count: number) => expect.poll(() => storedTexts(page)).toHaveLength(count)
   const goOffline = () => {
@@ -70,10 +70,10 @@ describeInPages('a queue that survives its page, in a page', at => {
       walk.onsuccess = () => {
         const cursor = walk.result
         if (!cursor) return
-        const { value, ...entry } = cursor.value as { value: { timestamp: number }[]; timestamp: number }
+        const { value, ...entry } = cursor.value as { value: { left: { timestamp: number }[] }; timestamp: number }
         const age = (time: number) => time - 25 * 3_600_000
-        const aged = value.map(message => ({ ...message, timestamp: age(message.timestamp) }))
-        cursor.update({ ...entry, value: aged, timestamp: age(entry.timestamp) })
+        const left = value.left.map(message => ({ ...message, timestamp: age(message.timestamp) }))
+        cursor.update({ ...entry, value: { ...value, left }, timestamp: age(entry.timestamp) })
         cursor.continue()
       }
       await new Promise(resolve => {

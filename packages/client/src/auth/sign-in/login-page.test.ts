@@ -164,48 +164,6 @@ describe('what a login reads and does in its page', () => {
   })
 })
 
-describe('locks of a login', () => {
-  it('runs work under the lock, until its signal is aborted', async () => {
-    const request = vi.fn(async (_name: string, _options: object, work: () => Promise<unknown>) => work())
-    const { signal } = new AbortController()
-    const page = pageOf(new FakeWindow(), { navigator: { locks: { request } } })
-    expect(await page.exclusively('renewal', signal, async () => 'token')).toBe('token')
-    expect(request.mock.calls).toEqual([['renewal', { signal }, expect.any(Function)]])
-  })
-
-  it('holds a shared lock until it is released, and lists the held ones', async () => {
-    const held: { name?: string }[] = [{}]
-    const request = async (name: string, { mode }: { mode?: string }, work: () => Promise<void>) => {
-      const lock = { name: `${name} ${mode}` }
-      held.push(lock)
-      await work()
-      held.splice(held.indexOf(lock), 1)
-    }
-    const page = pageOf(new FakeWindow(), { navigator: { locks: { request, query: async () => ({ held }) } } })
-    const release = await page.hold('login')
-    await turnEventLoop()
-    expect(await page.heldLocks()).toEqual(['', 'login shared'])
-    release()
-    await turnEventLoop()
-    expect(await page.heldLocks()).toEqual([''])
-  })
-
-  it.each([
-    ['the browser has no locks', {}],
-    ['it does not list them', { locks: { query: async () => ({}) } }],
-    ['it lists nothing', { locks: { query: async () => undefined } }],
-  ])('lists none where %s', async (_case, navigator) => {
-    expect(await pageOf(new FakeWindow(), { navigator }).heldLocks()).toEqual([])
-  })
-
-  it('works without the locks of a browser', async () => {
-    const page = pageOf(new FakeWindow(), { navigator: {} })
-    expect(await page.exclusively('renewal', new AbortController().signal, async () => 'token')).toBe('token')
-    const release = await page.hold('login')
-    expect(release).not.toThrow()
-  })
-})
-
 describe('the window of a login', () => {
   const screen = { screenX: 100, screenY: 50, outerWidth: 1520, outerHeight: 1080 }
   const opening = (opened: object | null, place = screen) => {

@@ -1,3 +1,4 @@
+import type { LockPage } from '../../platform/locks.ts'
 import type { PageWindow } from '../../platform/page.ts'
 
 /** A window that was opened for a login. */
@@ -45,12 +46,8 @@ export interface LoginPage {
   onStored(key: string, listener: (value: string | null) => void): () => void
   /** Calls back when the page is shown from the back/forward cache. Returns a function that unsubscribes. */
   onRestored(listener: () => void): () => void
-  /** Runs work under a lock that all tabs of the origin share; immediately if the browser has no locks. */
-  exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
-  /** Holds a lock that several tabs may hold at once. Resolves with a function that releases it. */
-  hold(name: string): Promise<() => void>
-  /** Names of the locks that tabs of the origin hold. */
-  heldLocks(): Promise<readonly string[]>
+  /** The locks of the browser. */
+  readonly navigator: LockPage['navigator']
 }
 
 const WINDOW_NAME = 'aiagent-login'
@@ -59,8 +56,6 @@ const HEIGHT = 680
 
 /** The page of a browser, as a login uses it. */
 export function loginPage(window: PageWindow): LoginPage {
-  // Absent if the page is not a secure context.
-  const locks = (): LockManager | undefined => window.navigator.locks
   return {
     get address() {
       return window.location.href
@@ -115,18 +110,7 @@ export function loginPage(window: PageWindow): LoginPage {
       window.addEventListener('pageshow', onShow)
       return () => window.removeEventListener('pageshow', onShow)
     },
-    async exclusively(name, signal, work) {
-      return locks()?.request(name, { signal }, work) ?? work()
-    },
-    async hold(name) {
-      return new Promise(granted => {
-        const hold = () => new Promise<void>(release => granted(() => release()))
-        if (!locks()?.request(name, { mode: 'shared' }, hold)) granted(() => {})
-      })
-    },
-    async heldLocks() {
-      return (await locks()?.query())?.held?.map(({ name = '' }) => name) ?? []
-    },
+    navigator: window.navigator,
   }
 }
 

@@ -1,4 +1,4 @@
-import { eventually } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FakeLoginPage, type FakeLoginWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../../test/fake-service.ts'
@@ -276,7 +276,7 @@ describe('a renewal', () => {
     const renewed = await parts.client.renew(session)
     expect(renewed.accessToken).not.toBe(session.accessToken)
     expect(parts.forms.at(-1)).toMatchObject({ grant_type: 'refresh_token', refresh_token: 'refresh-1' })
-    expect(parts.page.locks).toEqual([expect.stringMatching(/^aiagent-renewal-[0-9a-f]{8}$/)])
+    expect(parts.page.locks).toEqual([expect.stringMatching(/^aiagent-renewal-1-[0-9a-f]{8}$/)])
   })
 
   it('uses tokens that another tab renewed meanwhile', async () => {
@@ -330,6 +330,7 @@ describe('a renewal', () => {
       await parts.client.renew(await parts.client.renew(next))
       expect(parts.page.held).toHaveLength(1)
       parts.client.forget()
+      await turnEventLoop()
       expect(parts.page.held).toEqual([])
       expect(parts.clock.pendingTimers).toBe(0)
     })

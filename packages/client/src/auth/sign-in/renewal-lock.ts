@@ -1,8 +1,8 @@
 import { AuthError } from '../../errors.ts'
 import { type Clock, sleep } from '../../platform/clock.ts'
+import { hold, type LockPage, names, type Release } from '../../platform/locks.ts'
 import { fnv1a } from '../../util/fnv1a.ts'
-import type { LoginPage } from './login-page.ts'
-import type { SignedInUser } from './signed-in-user.ts'
+import { type SignedInUser, USER_VERSION } from './signed-in-user.ts'
 
 /** How long another tab may take for its renewal before this one continues without the lock, in milliseconds. */
 const LOCK_LIMIT_MS = 20_000
@@ -25,32 +25,28 @@ const STORE_LOOK_MS = 10
  * number of the renewal, and the next tab waits until its store shows that renewal.
  */
 export class RenewalLock {
-  readonly #page: LoginPage
+  readonly #page: LockPage
   readonly #clock: Clock
   readonly #name: string
-  #release: (() => void) | undefined
+  #release: Release | undefined
 
-  constructor(page: LoginPage, clock: Clock, login: string) {
+  constructor(page: LockPage, clock: Clock, login: string) {
     this.#page = page
     this.#clock = clock
-    this.#name = `aiagent-renewal-${fnv1a(login)}`
+    this.#name = `aiagent-renewal-${USER_VERSION}-${fnv1a(login)}`
   }
 
   /** Runs work while no other tab does. A frozen tab may hold the lock indefinitely, so the wait has a limit. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const limit = new AbortController()
     const timer = this.#clock.setTimeout(() => limit.abort(), LOCK_LIMIT_MS)
-    let begun: Promise<T> | undefined
-    const begin = () => {
-      this.#clock.clearTimeout(timer)
-      return (begun = work())
-    }
-    try {
-      return await this.#page.exclusively(this.#name, limit.signal, begin)
-    } catch (error) {
-      if (begun || !limit.signal.aborted) throw error
-      return begin()
-    }
+    const release = await hold(this.#page, this.#name, { signal: limit.signal })
+      .catch(error => {
+        if (limit.signal.aborted) return undefined
+        throw error
+      })
+      .finally(() => this.#clock.clearTimeout(timer))
+    return work().finally(release)
   }
 
   /**
@@ -59,11 +55,11 @@ export class RenewalLock {
    * @throws {AuthError} `token_request_failed` when the store does not show them
    */
   async readNewest(read: () => SignedInUser | undefined): Promise<SignedInUser | undefined> {
-    const names = await this.#page.heldLocks()
+    const held = [...(await names(this.#page, this.#name)).keys()]
     const startedAt = this.#clock.monotonic()
     for (;;) {
       const user = read()
-      if (!user || names.every(name => this.#renewalsIn(name, user) <= renewalsOf(user))) return user
+      if (!user || held.every(name => this.#renewalsIn(name, user) <= renewalsOf(user))) return user
       if (this.#clock.monotonic() - startedAt > STORE_LIMIT_MS)
         throw new AuthError(
           'Another tab has renewed the access token, and this one cannot read it yet. Try again.',
@@ -75,7 +71,7 @@ export class RenewalLock {
 
   /** Tells the other tabs which renewal is stored. Call it before {@link run} ends. */
   async announce(user: SignedInUser): Promise<void> {
-    const release = await this.#page.hold(this.#prefix(user) + renewalsOf(user))
+    const release = await hold(this.#page, this.#prefix(user) + renewalsOf(user), { isShared: true })
     this.release()
     const timer = this.#clock.setTimeout(() => this.release(), ANNOUNCE_MS)
     this.#release = () => {

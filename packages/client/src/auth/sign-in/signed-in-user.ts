@@ -31,7 +31,7 @@ export interface SignedInUser extends IssuedTokens {
 const KEPT_MS = 90 * 24 * 60 * 60_000
 
 /** Version of the stored record. Records of other versions are ignored. */
-const VERSION = 1
+export const USER_VERSION = 1
 
 /**
  * The store of the signed-in user: one record for each authority and client, in sessionStorage or localStorage.
@@ -54,7 +54,7 @@ export class SignedInUserStore {
 
   /** Stores a user who has just signed in. */
   add(user: SignedInUser): void {
-    this.#store.setItem(this.key, JSON.stringify({ version: VERSION, ...user }))
+    this.#store.setItem(this.key, JSON.stringify({ version: USER_VERSION, ...user }))
   }
 
   /**
@@ -97,7 +97,7 @@ function isUser(value: unknown): value is SignedInUser & Record<string, unknown>
   const { version, loginId, accessToken, expiresAt, renewals } = value
   const isText = (each: unknown) => typeof each === 'string' && each !== ''
   return (
-    version === VERSION &&
+    version === USER_VERSION &&
     isText(loginId) &&
     isText(accessToken) &&
     [expiresAt, renewals].every(each => each === undefined || typeof each === 'number') &&

@@ -1,0 +1,297 @@
+import { isJsonObject } from '@aiagent/protocol'
+import type { Clock } from '../platform/clock.ts'
+import { hold, type LockPage, type Release, tryHold } from '../platform/locks.ts'
+import { withTimeLimit } from '../util/abort.ts'
+import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
+
+/*
+ * What one page leaves for the next, in an entry of a store: the session of `resume`, the queue of `persistQueue`.
+ *
+ * Two pages that went on with the same entry would disconnect each other, or send the same messages. So the entry names its
+ * holder as long as a page uses it:
+ *
+ *   free ── a page takes it ──► held ── the page leaves it ──► free
+ *                                 │
+ *                                 ├─ its page has ended ──► free: its lock can be taken
+ *                                 └─ its page lives, in another tab ──► not for this page
+ *
+ * The browser releases the lock with the page, also after a crash. In a browser without locks, an entry that names a holder is
+ * not free. Outside a page there are no tabs: the latest process continues, and of its agents the first.
+ */
+
+/** Longest wait for one answer of the store, in milliseconds. */
+const STORE_LIMIT_MS = 2_000
+
+/** An entry as it is stored. */
+interface LeftEntry {
+  readonly left: unknown
+  /** Name of the lock that the page has which uses the entry. */
+  readonly holder?: string | undefined
+}
+
+export interface HandedOverOptions<T> {
+  readonly store: CacheAdapter
+  /** Tells apart the stores of a process, where agents have different guards around the same one. */
+  readonly identity: object
+  /** Whether other pages or processes use the same key. In the store of a tab, a copy of the tab has a copy of the entry. */
+  readonly isShared: boolean
+  /** Absent outside a page. */
+  readonly page: LockPage | undefined
+  readonly clock: Clock
+  /** Names what is left, in locks and warnings. */
+  readonly what: 'session' | 'queue'
+  /** Version of what is left. It is also in the keys, so that pages of other versions leave each other alone. */
+  readonly version: number
+  /** A unique name for the lock of this page. */
+  newName(): string
+  /** Parses what was left, which other code of the origin may have written; undefined for another shape. */
+  read(left: unknown): T | undefined
+  /** Members of the entry besides. */
+  readonly members?: object
+  warn(message: string, details?: Record<string, unknown>): void
+}
+
+/** Keys that agents of this page or process use, by store. */
+const inUse = new WeakMap<object, Map<string, object>>()
+
+/**
+ * The entry that this page leaves. The operations are steps of {@link run}, which runs one work after the other: the store may
+ * be slow, hang or fail.
+ */
+export class HandedOver<T> {
+  readonly #options: HandedOverOptions<T>
+  #key: string | undefined
+  /** Name of the lock of this page. */
+  #holder = ''
+  /** Gives back the locks of this page: its own, and those of the pages whose entries it has taken. */
+  #locks: Release[] | undefined
+  #isEmpty = true
+  #isSlow = false
+  #isWarned = false
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: HandedOverOptions<T>) {
+    this.#options = options
+  }
+
+  /** Where this page leaves something; undefined while it leaves nothing. */
+  get key(): string | undefined {
+    return this.#key
+  }
+
+  /** Whether the store holds nothing under the key. */
+  get isEmpty(): boolean {
+    return this.#isEmpty
+  }
+
+  /** Whether the store took too long, and nothing was written since. */
+  get isSlow(): boolean {
+    return this.#isSlow
+  }
+
+  /** Runs work after all before it. A store that fails costs the next page what is left, and this page nothing. */
+  run<R>(work: () => Promise<R>): Promise<R | undefined> {
+    const done = this.#last.then(work).catch(error => this.#fail(error))
+    this.#last = done
+    return done
+  }
+
+  /** As {@link run}, and resolves at the latest after a time. The work goes on. */
+  async runWithin(limitMs: number, work: () => Promise<void>): Promise<void> {
+    try {
+      await withTimeLimit(this.#options.clock, limitMs, undefined, () => this.run(work))
+    } catch (error) {
+      this.#isSlow = true
+      this.#fail(error)
+    }
+  }
+
+  /**
+   * Makes a key the one of this page.
+   *
+   * @returns whether that is possible: an agent of the same page or process may use it, which is a warning
+   */
+  claim(key: string): boolean {
+    if (key === this.#key) return true
+    const { identity, what, version, newName } = this.#options
+    this.leave()
+    const users = inUse.get(identity) ?? new Map<string, object>()
+    inUse.set(identity, users)
+    if (users.has(key)) {
+      this.#warnOnce(
+        `Another agent stores its ${what} under the same key: the ${what} of this agent is lost on reload.`,
+      )
+      return false
+    }
+    users.set(key, this)
+    this.#key = key
+    // New with each key: who finds an entry that was left may have its lock.
+    this.#holder = `aiagent-${what}-${version}-${newName()}`
+    return true
+  }
+
+  /**
+   * What is left under a key, if it is free for this page. Call {@link write} before the next page may come.
+   *
+   * @param waitMs how long the holder may take to end
+   */
+  async take(key: string, waitMs = 0): Promise<T | undefined> {
+    const { page, isShared } = this.#options
+    const isOwn = key === this.#key
+    if (isOwn) this.#isEmpty = false
+    const entry = await this.#get(key)
+    if (isOwn) this.#isEmpty = entry === undefined
+    const holder = entry?.holder
+    if (!page || holder === undefined || holder === this.#holder) return this.#parse(entry)
+    const release = await acquire(page, holder, waitMs)
+    // Another page may have taken it before the lock was free.
+    const again = release && (await this.#get(key))
+    if (!release || again?.holder !== holder) {
+      release?.()
+      // Its page lives, and shares the store: it stays there.
+      if (isOwn && isShared) this.leave()
+      return undefined
+    }
+    await this.#hold()
+    // Not given back: the tab of the holder may have been copied, too.
+    this.#locks?.push(release)
+    return this.#parse(again)
+  }
+
+  /** Leaves a value, and holds it; with undefined leaves nothing. */
+  async write(left: T | undefined): Promise<void> {
+    if (this.#key === undefined) return
+    if (left === undefined) return this.#erase(this.#key)
+    // The lock first: a copy of the tab that is made in between must find it taken.
+    await this.#hold()
+    // The page may have left the key meanwhile: the lock was stolen.
+    if (this.#key !== undefined) await this.#set(this.#key, { left, holder: this.#holder })
+  }
+
+  /** Leaves a value without holding it: the next page may take it at once. */
+  async free(left: T | undefined): Promise<void> {
+    if (this.#key !== undefined && left !== undefined) await this.#set(this.#key, { left })
+    this.#release()
+  }
+
+  /** Removes the entry of a key that this page has taken. */
+  async remove(key: string): Promise<void> {
+    await this.#ask(() => this.#options.store.delete(key))
+  }
+
+  /** The keys with a prefix. */
+  async keys(prefix: string): Promise<string[]> {
+    return this.#ask(() => this.#options.store.keys(prefix))
+  }
+
+  /**
+   * Removes the entries with a prefix, except those in use by another agent of the page or process.
+   *
+   * @returns whether that of this page is one of them
+   */
+  async forget(prefix: string, except?: string): Promise<boolean> {
+    const users = inUse.get(this.#options.identity)
+    let hasOwn = false
+    for (const key of await this.keys(prefix)) {
+      const user = users?.get(key)
+      if ((except !== undefined && key.startsWith(except)) || (user && user !== this)) continue
+      await this.remove(key)
+      if (user) hasOwn = this.#isEmpty = true
+    }
+    return hasOwn
+  }
+
+  /** Leaves the key, with what is stored there. */
+  leave(): void {
+    const users = inUse.get(this.#options.identity)
+    if (this.#key !== undefined) users?.delete(this.#key)
+    this.#key = undefined
+    this.#isEmpty = true
+    this.#release()
+  }
+
+  async #hold(): Promise<void> {
+    const { page } = this.#options
+    if (!page || this.#locks) return
+    const release = await tryHold(page, this.#holder, () => this.leave())
+    this.#locks = release ? [release] : []
+  }
+
+  #release(): void {
+    for (const release of this.#locks ?? []) release()
+    this.#locks = undefined
+  }
+
+  async #erase(key: string): Promise<void> {
+    if (this.#isEmpty) return
+    // Another page or process may have taken it.
+    const isOwn = !this.#options.isShared || (await this.#get(key))?.holder === this.#holder
+    if (isOwn) await this.remove(key)
+    this.#isEmpty = true
+  }
+
+  async #set(key: string, value: LeftEntry): Promise<void> {
+    const { store, clock, members } = this.#options
+    // The store may hold it from now on.
+    this.#isEmpty = false
+    await this.#ask(() => store.set(key, { value, timestamp: clock.now(), ...members }))
+    this.#isSlow = false
+  }
+
+  async #get(key: string): Promise<LeftEntry | undefined> {
+    return leftIn(await this.#ask(() => this.#options.store.get(key)))
+  }
+
+  #parse(entry: LeftEntry | undefined): T | undefined {
+    return entry && this.#options.read(entry.left)
+  }
+
+  /** One call of the store, which may hang. */
+  #ask<R>(call: () => R | PromiseLike<R>): Promise<R> {
+    return withTimeLimit(this.#options.clock, STORE_LIMIT_MS, undefined, async () => call())
+  }
+
+  #fail(error: unknown): undefined {
+    const { what } = this.#options
+    this.#warnOnce(`The store of the ${what} failed: the ${what} may be lost on reload.`, { error })
+  }
+
+  #warnOnce(text: string, details?: Record<string, unknown>): void {
+    if (!this.#isWarned) this.#options.warn(text, details)
+    this.#isWarned = true
+  }
+}
+
+/** Removes the entries of a store for which `mayRemove` is true, except those that a page holds. */
+export async function sweepHandedOver(
+  store: CacheAdapter,
+  page: LockPage,
+  mayRemove: (entry: CacheEntry, left: unknown) => boolean,
+): Promise<void> {
+  /** The holder of an entry that is to be removed; undefined where it stays. */
+  const find = async (key: string) => {
+    const entry = await store.get(key)
+    const value = leftIn(entry)
+    return entry && value && mayRemove(entry, value.left) ? (value.holder ?? '') : undefined
+  }
+  for (const key of await store.keys()) {
+    const holder = await find(key)
+    if (holder === undefined) continue
+    const release = holder === '' ? () => {} : await tryHold(page, holder)
+    if (release && (await find(key)) === holder) await store.delete(key)
+    release?.()
+  }
+}
+
+function leftIn(entry: CacheEntry | null | undefined): LeftEntry | undefined {
+  const value: unknown = entry?.value
+  if (!isJsonObject(value) || value.left === undefined) return undefined
+  const { left, holder } = value
+  return { left, holder: typeof holder === 'string' ? holder : undefined }
+}
+
+/** Takes the lock of another page if it is free, or becomes so in time. */
+function acquire(page: LockPage, name: string, waitMs: number): Promise<Release | undefined> {
+  if (waitMs === 0) return tryHold(page, name)
+  return hold(page, name, { signal: AbortSignal.timeout(waitMs) }).catch(() => undefined)
+}
