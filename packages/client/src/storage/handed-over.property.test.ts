@@ -126,7 +126,8 @@ class Origin {
     } else if (kind === 'open') {
       this.#crash(index)
       this.#open(index, user)
-    } else if (!page) return
+      // A lock is taken away from a page that has one, whose name stands in what it has left.
+    } else if (!page || (kind === 'steal' && page.texts.length === 0)) return
     else if (kind === 'say') {
       const text = `${page.user} ${++this.#count}`
       this.said[page.user].push(text)
