@@ -96,6 +96,39 @@ describeInPages('five tabs that share a conversation', at => {
     for (const page of [three, four, five]) await untilTalk(page, 0)
   })
 
+  it('[REL-64] report what one of them sends and is closed, while the only other one is busy, and then signs out', async () => {
+    Object.assign(service().settings, { capabilities: [] })
+    const [leader, other] = (await openTabs(at.context, 2)) as [Page, Page]
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await leader.route('**/busy', async route => {
+      await released
+      await route.fulfill({ body: '' })
+    })
+    const isBusy = leader.waitForRequest('**/busy')
+    const left = leader.evaluate(() => {
+      const request = new XMLHttpRequest()
+      // Synchronous: nothing that is posted meanwhile is received before the next task.
+      request.open('GET', '/busy', false)
+      request.send()
+      return host.logout()
+    })
+    await isBusy
+    const id = await other.evaluate(() => host.send('the last one'))
+    await other.close()
+    release()
+    await left
+    const states = () =>
+      leader.evaluate(
+        wanted => host.of('deliveryUpdate').flatMap(({ id, state }) => (id === wanted ? [state] : [])),
+        id,
+      )
+    await expect.poll(states).toEqual(['sending', 'sent', 'unknown'])
+    expect(received()).toEqual([])
+  })
+
   it('[SEC-61] keep the token of a user from the anonymous ones, and let its tab take the session with it', async () => {
     const [user, other] = [await openHost(at.context, at.stage, config), await openHost(at.context, at.stage, config)]
     for (const page of [user, other]) {

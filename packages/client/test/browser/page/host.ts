@@ -10,6 +10,7 @@ const NAMES = [
   'agentMessage',
   'queueFlushed',
   'heartbeat',
+  'deliveryUpdate',
   'transcriptUpdate',
   'transcriptRestored',
   'messagesRecovered',
