@@ -50,11 +50,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'client-id': beside(`${client}/auth/sign-in/pkce-config`),
   'logout-plan': beside(`${client}/auth/sign-in/logout-plan`),
   'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
-  'auto-select': beside(
-    `${client}/contact-center/portal/auto-select`,
-    `${client}/chat/portal-context`,
-    `${client}/contact-center/portal/profile-context`,
-  ),
+  'auto-select': beside(`${client}/contact-center/portal/auto-select`, `${client}/chat/portal-context`),
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
   context: beside(`${client}/chat/context-store`),
@@ -83,10 +79,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),
   'connector-url': beside(`${client}/contact-center/connector/connector-url`),
-  'portal-flow': beside(`${client}/contact-center/portal/portal-flow`, `${client}/contact-center/portal/profile-mode`),
-  'portal-list': {
-    files: [`${client}/contact-center/portal/portal-list.ts`, `${client}/contact-center/portal/agent-list.ts`],
-    tests: ['portal-list', 'portal-pipeline'].map(name => `${client}/contact-center/portal/${name}.*test.ts`),
+  'portal-flow': beside(`${client}/contact-center/portal/portal-flow`),
+  'portal-run': {
+    files: [`${client}/contact-center/portal/portal-run.ts`],
+    tests: [`${client}/contact-center/portal/portal-pipeline.*test.ts`],
   },
   config: beside(`${client}/config`, `${client}/check-config`, `${client}/session-id`),
   message: beside(`${client}/log/message`, `${client}/log/compose`, `${client}/conversation/message-helpers`),

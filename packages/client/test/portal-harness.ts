@@ -1,8 +1,10 @@
 import type { AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
 import { ManualClock } from '@aiagent/test-support'
+import type { ApiHelper } from '../src/api/api-helper.ts'
 import { PortalPipeline } from '../src/contact-center/portal/portal-pipeline.ts'
-import type { PortalApi, PortalInput } from '../src/contact-center/portal/portal-run.ts'
+import type { PortalInput } from '../src/contact-center/portal/portal-run.ts'
 import { ProfileCache, SelectedProfileStore } from '../src/contact-center/portal/profile-stores.ts'
+import { readInitParams } from '../src/init-params.ts'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { FakeStorage } from './fake-service.ts'
@@ -52,15 +54,15 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
       const value: unknown = await (typeof answer === 'function' ? answer(options) : answer)
       return structuredClone(value) as never
     }
-  const api: PortalApi = {
+  const api = {
     getPortals: call('getPortals'),
     getMyPortals: call('getMyPortals'),
     getPortalDetails: call('getPortalDetails'),
     getAgentsByPortal: call('getAgentsByPortal'),
     getUserProfiles: call('getUserProfiles'),
     selectUserProfile: call('selectUserProfile'),
-    invalidateCache: async name => void calls.push(`invalidateCache ${name}`),
-  }
+    invalidateCache: async (name: string) => void calls.push(`invalidateCache ${name}`),
+  } as unknown as ApiHelper
   const clock = new ManualClock()
   const adapter = new MemoryCacheAdapter()
   const storage = new FakeStorage()
@@ -90,14 +92,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     getToken: () => 'token',
     storagePrefix: 'acme',
     ...more,
-    params: {
-      portalIds: [],
-      departmentId: undefined,
-      userId: undefined,
-      authType: undefined,
-      isDefaultAgent: false,
-      ...more.params,
-    },
+    params: params(more.params),
   })
   const names = () => told.map(([name]) => name)
   return { pipeline, input, answers, calls, requests, told, names, clock, adapter, storage, api }
@@ -106,12 +101,11 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
 /** Flow B: the user chooses the agent within the portal. */
 export const FLOW_B = {
   agent: { departmentId: 9 },
-  params: { portalIds: [], departmentId: undefined, userId: undefined, authType: undefined, isDefaultAgent: true },
+  params: { ...readInitParams({}), isDefaultAgent: true },
 } satisfies Partial<PortalInput>
 
 /** The given host parameters; all others are missing. */
-export const params = (given: Partial<PortalInput['params']>): PortalInput['params'] => ({
-  ...FLOW_B.params,
-  isDefaultAgent: false,
+export const params = (given: Partial<PortalInput['params']> = {}): PortalInput['params'] => ({
+  ...readInitParams({}),
   ...given,
 })

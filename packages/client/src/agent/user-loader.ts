@@ -1,6 +1,6 @@
 import type { AgentDetails, UserDetails } from '@aiagent/protocol'
 import { features } from '#features'
-import { usesPortalProfile } from '../contact-center/portal/profile-mode.ts'
+import { usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import { ApiError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'

@@ -2,40 +2,23 @@ import type { AgentDetails } from '@aiagent/protocol'
 import type { LanguageChoice } from '../api/language.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { defaultScopes } from '../auth/scopes.ts'
-import type { ResolvedConfig } from '../check-config.ts'
 import { MessageError, SDKError } from '../errors.ts'
-import type { AgentEvents, Emit } from '../events.ts'
-import type { AgentFacts, LoadedAgent } from '../facts.ts'
-import type { KnownInitParams } from '../init-params.ts'
-import type { Logger } from '../logger.ts'
-import type { Environment } from '../platform/environment.ts'
+import type { LoadedAgent } from '../facts.ts'
+import type { AgentScope } from '../scope.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
-import type { EventEmitter } from '../util/event-emitter.ts'
-import type { UserStateRegistry } from '../util/user-state.ts'
 import type { CallState } from './connector/call-state.ts'
 import { loadConnector } from './connector/connector-loader.ts'
 import { connectorEnvironment, resolveConnectorScript } from './connector/connector-url.ts'
 import { buildHookContract } from './connector/hook-contract.ts'
 import { PlatformConnector } from './connector/platform-connector.ts'
 import type { InitializationResult } from './portal/pipeline-stage.ts'
-import { PortalPipeline, type PortalPipelineListener } from './portal/portal-pipeline.ts'
+import { PortalPipeline, type PortalPipelineOptions } from './portal/portal-pipeline.ts'
 import { ProfileCache, SelectedProfileStore, storagePrefix } from './portal/profile-stores.ts'
 
-/** What the contact center needs from the agent. */
-export interface ContactCenterScope {
-  readonly config: ResolvedConfig
-  readonly params: KnownInitParams
-  readonly environment: Environment
-  readonly logger: Logger
-  readonly facts: AgentFacts
-  readonly events: Pick<EventEmitter<AgentEvents>, 'subscribe'>
-  readonly emit: Emit<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
-  readonly reportError: (error: SDKError) => void
-  readonly userState: UserStateRegistry
-}
+type ContactCenterScope = AgentScope<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
 
 /** The parts that the contact center uses, and what its owner does for it. */
-export interface ContactCenterOptions extends Pick<PortalPipelineListener, 'onComplete' | 'onSwitch'> {
+export interface ContactCenterOptions extends Pick<PortalPipelineOptions['listener'], 'onComplete' | 'onSwitch'> {
   readonly authentication: AuthenticationService
   readonly calls: CallState
   readonly language: LanguageChoice

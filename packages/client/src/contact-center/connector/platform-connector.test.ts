@@ -1,7 +1,6 @@
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../errors.ts'
-import type { PortalHooks } from '../portal/portal-run.ts'
 import type { HookContract } from './hook-contract.ts'
 import type { PlatformComponentService } from './platform-component.ts'
 import { PlatformConnector } from './platform-connector.ts'
@@ -156,7 +155,7 @@ describe('[OPS-03] PlatformConnector', () => {
       onWarning() {},
     })
     // As the portal pipeline calls them.
-    const portalHooks: PortalHooks = connector.portalHooks
+    const { portalHooks } = connector
     expect(await portalHooks.getPortalList?.([{ id: 1 }, { id: 2 }])).toEqual([{ id: 1 }])
     expect(await portalHooks.getDefaultPortal?.([{ id: 1 }])).toEqual({ id: 1 })
     expect(await portalHooks.onPortalSelected?.({ id: 1 })).toEqual({ portal: [3] })

@@ -20,7 +20,8 @@ export interface PlatformConnectorOptions {
 
 /** A connector's portal hooks; absent if the component does not provide them. Each may throw, or return anything. */
 export interface ConnectorPortalHooks {
-  readonly address: string
+  /** Address of the script, for error messages. */
+  readonly address?: string
   readonly getPortalList?: (portals: Portal[]) => unknown
   readonly getDefaultPortal?: (portals: Portal[]) => unknown
   readonly onPortalSelected?: (portal: Portal) => unknown

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { choosePortal, chooseProfile, idInContext, type ProfileFacts, portalProfiles } from './auto-select.ts'
+import {
+  choosePortal,
+  chooseProfile,
+  idInContext,
+  type ProfileFacts,
+  portalProfiles,
+  profileAttribute,
+} from './auto-select.ts'
 
 const portals = [{ id: 1 }, { id: '2' }, { id: 3 }]
 const member = { id: 10, name: 'Member' }
@@ -140,5 +147,27 @@ describe('the profiles of a customer', () => {
     ['none if the id of the default is null', { portalSettings: { defaultUserProfile: { id: null } } }, {}, []],
   ])('[INIT-05] are %s', (_case, given, context, expected) => {
     expect(portalProfiles(given, context)).toEqual(expected)
+  })
+})
+
+describe('the context attribute of another profile', () => {
+  it.each([
+    ['replaces a plain value', '10', '12'],
+    ['replaces a number', 10, '12'],
+    ['replaces a list', ['10'], '12'],
+    [
+      'keeps the fields that the host set',
+      { value: '10', type: 'string', more: 1 },
+      { value: '12', type: 'string', more: 1 },
+    ],
+  ])('%s', (_case, stored, expected) => {
+    const context = { page: 'cart', vendor_personalization_profile_id: stored }
+    const before = structuredClone(context)
+    expect(profileAttribute(context, 12)).toEqual({ vendor_personalization_profile_id: expected })
+    expect(context).toEqual(before)
+  })
+
+  it.each([null, {}, { page: 'cart' }])('is not added to %j', context => {
+    expect(profileAttribute(context, 12)).toBeUndefined()
   })
 })

@@ -1,6 +1,8 @@
 import { type Id, isJsonObject, type Portal, type PortalDetails, sameId, type UserProfile } from '@aiagent/protocol'
 import { PORTAL_ATTRIBUTE } from '../../chat/portal-context.ts'
-import { PROFILE_ATTRIBUTE } from './profile-context.ts'
+
+/** Context attribute that names the profile to select. */
+const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
 
 /** Initial context of a conversation, by attribute name. */
 export type InitialContext = Readonly<Record<string, unknown>>
@@ -69,4 +71,15 @@ function findById<T extends { id: Id }>(list: readonly T[], id: Id | null | unde
 
 function syntheticProfile(id: string): UserProfile {
   return { id, name: id }
+}
+
+/** The context attribute that names the profile, with another id; undefined when the context does not hold it. */
+export function profileAttribute(
+  context: Readonly<Record<string, unknown>> | null,
+  profileId: Id,
+): Record<string, unknown> | undefined {
+  const stored = context?.[PROFILE_ATTRIBUTE]
+  if (stored === undefined) return undefined
+  const id = String(profileId)
+  return { [PROFILE_ATTRIBUTE]: isJsonObject(stored) ? { ...stored, value: id } : id }
 }

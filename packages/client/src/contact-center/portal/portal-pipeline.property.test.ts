@@ -3,10 +3,19 @@ import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { deferred } from '../../../test/chat-harness.ts'
-import { GUEST, MEMBER, ORDERS, REPAIRS, SALES, STAFF, SUPPORT, setUpPortals } from '../../../test/portal-harness.ts'
+import {
+  GUEST,
+  MEMBER,
+  ORDERS,
+  params,
+  REPAIRS,
+  SALES,
+  STAFF,
+  SUPPORT,
+  setUpPortals,
+} from '../../../test/portal-harness.ts'
 import { InitializationPipelineError, SDKError } from '../../errors.ts'
-import type { PortalPipelineListener } from './portal-pipeline.ts'
-import { PortalPipeline } from './portal-pipeline.ts'
+import { PortalPipeline, type PortalPipelineOptions } from './portal-pipeline.ts'
 
 const step = fc.oneof(
   // The service answers all pending requests, repeatedly, until a gate is reached.
@@ -75,7 +84,7 @@ describe('PortalPipeline', () => {
           else if (how === 'start') start(false, false)
           else if (how === 'reset') track(pipeline.reset(), undefined)
         }
-        const listener: PortalPipelineListener = {
+        const listener: PortalPipelineOptions['listener'] = {
           onComplete: ({ portal, availablePortals }) => {
             expect(allowed).toBe(1)
             allowed = 0
@@ -96,7 +105,7 @@ describe('PortalPipeline', () => {
         }
         const pipeline: PortalPipeline = new PortalPipeline({
           listener,
-          emit: type => told(type.replace('sAvailable', '')),
+          emit: (type: string) => told(type.replace('sAvailable', '')),
           profileCache: {
             claim: async () => {},
             get: async () => undefined,
@@ -104,7 +113,7 @@ describe('PortalPipeline', () => {
             forget: async () => {},
           },
           selectedProfiles: { claim: async () => {}, recall: async () => undefined, remember: async () => {} },
-        })
+        } as unknown as PortalPipelineOptions)
         const track = (promise: Promise<unknown>, controller: AbortController | undefined) => {
           const entry = { promise, settled: false, controller }
           waiting.push(entry)
@@ -128,13 +137,7 @@ describe('PortalPipeline', () => {
             pipeline.start(
               input({
                 agent: { departmentId: flowB ? 9 : null, portals: flowB ? [] : [1, 2] },
-                params: {
-                  portalIds: [],
-                  departmentId: undefined,
-                  userId: undefined,
-                  authType: undefined,
-                  isDefaultAgent: flowB,
-                },
+                params: params({ isDefaultAgent: flowB }),
                 getToken: owe('token'),
               }),
               { signal },

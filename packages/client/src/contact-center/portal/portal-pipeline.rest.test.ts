@@ -2,21 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { failure, setUpApi } from '../../../test/api-set-up.ts'
 import type { SeenRequest } from '../../../test/fake-service.ts'
 import { setUpPortals } from '../../../test/portal-harness.ts'
-import type { PortalApi } from './portal-run.ts'
 
 const MANAGER = '/knowledge/portalmgr/v3'
 
 /** The pipeline with the real ApiHelper and a fake service. */
 function setUp() {
   const { service, api } = setUpApi({ shortUrlTemplate: 'shop', language: 'de-DE' })
-  const portalApi: PortalApi = api
   service
     .on(`GET ${MANAGER}/myportals`, { portal: [{ id: 1 }, { id: 2 }] })
     .on(`GET ${MANAGER}/internal/portals/1`, { portal: [{ name: 'Support' }] })
     .on(`GET ${MANAGER}/portals/1/userprofiles`, { profile: [{ id: 10, name: 'Member' }] })
     .on(`PUT ${MANAGER}/portals/1/userprofiles/10/select`, () => new Response(null, { status: 204 }))
   const harness = setUpPortals()
-  const input = () => harness.input({ api: portalApi, context: { vendor_portal_id: '1' } })
+  const input = () => harness.input({ api, context: { vendor_portal_id: '1' } })
   return { ...harness, service, input }
 }
 

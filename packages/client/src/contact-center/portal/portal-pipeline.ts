@@ -9,8 +9,6 @@ import type { Emit } from '../../events.ts'
 import type { PortalSelection } from '../../facts.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
-import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
-import { listAgents } from './agent-list.ts'
 import {
   type Complete,
   type InitializationResult,
@@ -21,28 +19,15 @@ import {
   type Step,
   type Stop,
 } from './pipeline-stage.ts'
-import { listPortals } from './portal-list.ts'
-import {
-  type ChoiceStores,
-  type PortalInput,
-  type PortalNotices,
-  type PortalRun,
-  pipelineError,
-  requireToken,
-} from './portal-run.ts'
-import { applyProfile, changeProfile, resolveProfile } from './profile-choice.ts'
-import { enterPortal } from './profile-list.ts'
+import { type PortalInput, type PortalParts, PortalRun, pipelineError } from './portal-run.ts'
 
-/** Receives what a run reports. Not called after the run was replaced, reset or destroyed. */
-export interface PortalPipelineListener extends PortalNotices {
-  /** Everything is selected. Called once for each run, and awaited. */
-  onComplete(selection: PortalSelection): Awaitable<void>
-  /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
-  onSwitch(portal: Portal): Awaitable<void>
-}
-
-export interface PortalPipelineOptions extends ChoiceStores {
-  readonly listener: PortalPipelineListener
+export interface PortalPipelineOptions extends PortalParts {
+  readonly listener: PortalParts['listener'] & {
+    /** Everything is selected. Called once for each run, and awaited. */
+    onComplete(selection: PortalSelection): Awaitable<void>
+    /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
+    onSwitch(portal: Portal): Awaitable<void>
+  }
   readonly emit: Emit<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
 }
 
@@ -96,7 +81,7 @@ export class PortalPipeline {
     this.#input = input
     return this.#select(undefined, 'The portal selection', signal, async step => {
       const run = await this.#open(input, step)
-      const { portals, chosen } = await listPortals(run, step.controller.signal)
+      const { portals, chosen } = await run.listPortals(step.controller.signal)
       return chosen ? this.#enter(run, step, portals, chosen) : { at: 'portal', portals }
     })
   }
@@ -131,7 +116,7 @@ export class PortalPipeline {
     const run = this.#requireRun()
     return this.#select(stage, 'selectAgent()', signal, step => {
       step.agent = agent
-      return resolveProfile(run, stage.entered, agent, step.controller.signal)
+      return run.resolveProfile(stage.entered, agent, step.controller.signal)
     })
   }
 
@@ -147,7 +132,7 @@ export class PortalPipeline {
     if (!profile) throw this.#notListed('profile', choice?.id)
     const run = this.#requireRun()
     return this.#select(stage, 'selectUserProfile()', signal, step =>
-      applyProfile(run, entered, agent, { profile, synthetic: false }, step.controller.signal),
+      run.applyProfile(entered, agent, { profile, synthetic: false }, step.controller.signal),
     )
   }
 
@@ -171,7 +156,7 @@ export class PortalPipeline {
       stage,
       'updateUserProfile()',
       signal,
-      step => changeProfile(run, stage, profile, step.controller.signal),
+      step => run.changeProfile(stage, profile, step.controller.signal),
       false,
     )
     return changed.outcome
@@ -257,15 +242,10 @@ export class PortalPipeline {
 
   /** A new run for the same input. */
   async #open(input: PortalInput, { controller }: Step): Promise<PortalRun> {
-    const { listener, profileCache, selectedProfiles } = this.#options
-    const person = subjectFingerprint(await requireToken(input))
-    // Another user's selections are removed before anything of this user is read.
-    await Promise.all([profileCache.claim(person), selectedProfiles.claim(input.storagePrefix, person)])
+    const run = await PortalRun.open(input, this.#options)
     // A newer run may have started.
     controller.signal.throwIfAborted()
-    const onFilterTags: PortalNotices['onFilterTags'] = tags => listener.onFilterTags(tags)
-    const onWarning: PortalNotices['onWarning'] = (message, details) => listener.onWarning(message, details)
-    return (this.#run = { ...input, profileCache, selectedProfiles, person, onFilterTags, onWarning })
+    return (this.#run = run)
   }
 
   /** Leaves a completed run for another portal. From then on a failure leads to the portal gate. */
@@ -281,13 +261,13 @@ export class PortalPipeline {
     const { signal } = step.controller
     step.portal = portal
     step.agent = undefined
-    const entered = await enterPortal(run, portals, portal, signal)
+    const entered = await run.enter(portals, portal, signal)
     step.portal = entered.portal
-    if (!run.params.isDefaultAgent) return resolveProfile(run, entered, undefined, signal)
-    const agents = await listAgents(run, entered, signal)
+    if (!run.hasAgents) return run.resolveProfile(entered, undefined, signal)
+    const agents = await run.listAgents(entered, signal)
     if (agents.length > 1) return { at: 'agent', entered, agents }
     step.agent = agents[0]
-    return resolveProfile(run, entered, step.agent, signal)
+    return run.resolveProfile(entered, step.agent, signal)
   }
 
   #leave(to: PipelineStage, reason: string): void {

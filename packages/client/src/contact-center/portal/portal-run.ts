@@ -1,127 +1,392 @@
-import type { AgentListItem, Id, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
+import {
+  type AgentDetails,
+  type AgentListItem,
+  type Id,
+  isJsonObject,
+  type Portal,
+  type PortalDetails,
+  sameId,
+  type UserProfile,
+} from '@aiagent/protocol'
+import type { ApiHelper } from '../../api/api-helper.ts'
 import {
   InitializationPipelineError,
   type InitializationPipelineErrorCode,
   type InitializationPipelineStage,
 } from '../../errors.ts'
+import type { PortalSelection } from '../../facts.ts'
+import type { KnownInitParams } from '../../init-params.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
-import type { InitialContext } from './auto-select.ts'
-import type { Progress } from './pipeline-stage.ts'
-import type { PortalAgent, PortalParams } from './portal-flow.ts'
+import { untilAborted } from '../../util/abort.ts'
+import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
+import type { ConnectorPortalHooks } from '../connector/platform-connector.ts'
+import { choosePortal, chooseProfile, type InitialContext, portalProfiles } from './auto-select.ts'
+import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
+import { departmentOf, listsForCustomers, persistsProfile, usesPortalProfile } from './portal-flow.ts'
+import type { ProfileCache, SelectedProfileStore } from './profile-stores.ts'
 
-interface Abortable {
-  signal: AbortSignal
-}
-
-/** The REST calls that a run makes. */
-export interface PortalApi {
-  getPortals(options: { departmentId?: Id | undefined; userId?: string | undefined } & Abortable): Promise<Portal[]>
-  getMyPortals(options: { userId?: string | undefined } & Abortable): Promise<Portal[]>
-  getPortalDetails(options: { portalId: Id } & Abortable): Promise<PortalDetails | null>
-  getAgentsByPortal(options: { departmentId: Id; portalId: Id } & Abortable): Promise<AgentListItem[]>
-  getUserProfiles(options: { portalId: Id } & Abortable): Promise<UserProfile[]>
-  selectUserProfile(options: { portalId: Id; profileId: Id } & Abortable): Promise<unknown>
-  /** Removes the cached responses of one call. */
-  invalidateCache(name: 'getUserProfiles'): Promise<void>
-}
-
-/** Portal hooks of a platform's connector. Each may throw, or return anything. */
-export interface PortalHooks {
-  /** Address of the connector's script, for error messages. */
-  readonly address?: string | undefined
-  /** Replaces the given list. */
-  getPortalList?: ((portals: Portal[]) => unknown) | undefined
-  /** The portal to select, or nothing. */
-  getDefaultPortal?: ((portals: Portal[]) => unknown) | undefined
-  /** Called for each selected portal; returns filter tags. */
-  onPortalSelected?: ((portal: Portal) => unknown) | undefined
-}
+/** Pseudo id for "no profile": the service does not know it. */
+const NO_PROFILE = 'none'
 
 /** Input of a run. */
 export interface PortalInput {
-  readonly api: PortalApi
-  readonly agent: PortalAgent
-  readonly params: PortalParams
+  readonly api: ApiHelper
+  readonly agent: AgentDetails
+  readonly params: KnownInitParams
   /** Initial context of the conversation; not the stored one. */
   readonly context: InitialContext
   /** The access token. A missing or blank one, and a rejection, end the run before it starts. */
   getToken(): Awaitable<string | null | undefined>
-  readonly hooks?: PortalHooks | undefined
+  readonly hooks?: ConnectorPortalHooks | undefined
   /** Distinguishes deployments in session storage. */
   readonly storagePrefix: string
   /** The portal list is fetched in parallel, and processed when this is fulfilled. The run fails when it rejects. */
   readonly ready?: Promise<unknown> | undefined
 }
 
-/** Stores for choices that outlive a run. */
-export interface ChoiceStores {
-  readonly profileCache: {
-    claim(user: string): Promise<void>
-    get(portalId: Id, person: string): Promise<readonly UserProfile[] | undefined>
-    keep(portalId: Id, person: string, profiles: readonly UserProfile[]): Promise<void>
-    forget(portalId?: Id): Promise<void>
-  }
-  readonly selectedProfiles: {
-    claim(prefix: string, user: string): Promise<void>
-    recall(prefix: string, portalId: Id, user: string): Promise<Id | undefined>
-    remember(prefix: string, portalId: Id, profile: UserProfile, user: string): Promise<void>
+/** What every run uses. */
+export interface PortalParts {
+  readonly profileCache: ProfileCache
+  readonly selectedProfiles: SelectedProfileStore
+  /** Receives what a run reports. Not called after the run was replaced, reset or destroyed. */
+  readonly listener: {
+    /** The connector returned filter tags. */
+    onFilterTags(tags: Record<string, unknown>): void
+    onWarning(message: string, details?: Record<string, unknown>): void
   }
 }
 
-/** Notifications of a run. */
-export interface PortalNotices {
-  /** The connector returned filter tags. */
-  onFilterTags(tags: Record<string, unknown>): void
-  onWarning(message: string, details?: Record<string, unknown>): void
-}
-
-/** One run through portal, agent and profile. */
-export interface PortalRun extends PortalInput, ChoiceStores, PortalNotices {
+/**
+ * One run through portal, agent and profile: loads the choices of each gate, and applies what is selected. The pipeline decides which
+ * step is next.
+ */
+export class PortalRun {
+  readonly #input: PortalInput
+  readonly #parts: PortalParts
   /** Fingerprint of the user. */
-  readonly person: string
+  readonly #user: string
+
+  private constructor(input: PortalInput, parts: PortalParts, user: string) {
+    this.#input = input
+    this.#parts = parts
+    this.#user = user
+  }
+
+  /**
+   * Opens a run. Removes the selections of another user before anything of this one is read.
+   *
+   * @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` when there is no token
+   */
+  static async open(input: PortalInput, parts: PortalParts): Promise<PortalRun> {
+    const user = subjectFingerprint(await requireToken(input))
+    await Promise.all([parts.profileCache.claim(user), parts.selectedProfiles.claim(input.storagePrefix, user)])
+    return new PortalRun(input, parts, user)
+  }
+
+  /** Whether the user selects an agent of the portal. */
+  get hasAgents(): boolean {
+    return this.#input.params.isDefaultAgent
+  }
+
+  // ── Portal ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Loads the choices of the portal gate, and selects one automatically if possible.
+   *
+   * @throws {InitializationPipelineError} `PORTAL_FETCH_FAILED`, `DEPARTMENT_ID_REQUIRED`, `NO_PORTALS`
+   */
+  async listPortals(signal: AbortSignal): Promise<{ portals: readonly Portal[]; chosen: Portal | undefined }> {
+    const { agent, params, context, ready } = this.#input
+    const [portals] = await Promise.all([this.#fetchPortals(signal), ready])
+    signal.throwIfAborted()
+    // Hooks are called for the user's own portals only (INIT-03).
+    const hasHooks = params.portalIds.length === 0 && !listsForCustomers(agent)
+    const { list, byDefault } = hasHooks ? await this.#askConnector(portals, signal) : { list: portals }
+    if (list.length === 0)
+      throw pipelineError('NO_PORTALS', 'portal', 'No portal is available to this user for this agent.')
+    return { portals: Object.freeze(list), chosen: byDefault ?? choosePortal(list, context) }
+  }
+
+  async #fetchPortals(signal: AbortSignal): Promise<Portal[]> {
+    const { api, agent, params } = this.#input
+    const { portalIds, userId, isDefaultAgent } = params
+    if (portalIds.length > 0) return portalIds.map(id => ({ id }))
+    const isForCustomers = listsForCustomers(agent)
+    const department = departmentOf(agent, params)
+    if (!isForCustomers && isDefaultAgent && department === undefined)
+      throw pipelineError(
+        'DEPARTMENT_ID_REQUIRED',
+        'portal',
+        'The agent details name no department, so the portals cannot be loaded. Set initParams.departmentId.',
+      )
+    const fetched = isForCustomers
+      ? api.getPortals({ departmentId: agent.departmentId ?? undefined, userId, signal })
+      : api.getMyPortals({ userId, signal })
+    const portals = await fetched.catch(cause => {
+      throw pipelineError('PORTAL_FETCH_FAILED', 'portal', 'Could not load the portals.', {}, cause)
+    })
+    if (!isDefaultAgent) return servedByAgent(portals, agent)
+    return isForCustomers ? portals : portals.filter(portal => sameId(portal.department?.id, department))
+  }
+
+  async #askConnector(
+    portals: Portal[],
+    signal: AbortSignal,
+  ): Promise<{ list: Portal[]; byDefault?: Portal | undefined }> {
+    const { hooks } = this.#input
+    const ask = <T>(hook: (portals: Portal[]) => T, list: Portal[]) =>
+      untilAborted(
+        // A hook may throw, and may change the list that it receives.
+        new Promise<T>(resolve => resolve(hook(list.map(portal => ({ ...portal }))))),
+        signal,
+      )
+    try {
+      const list = hooks?.getPortalList ? portalsIn(await ask(hooks.getPortalList, portals)) : portals
+      if (list.length === 0 || !hooks?.getDefaultPortal) return { list }
+      const named = await ask(hooks.getDefaultPortal, list)
+      if (!isPortal(named)) return { list }
+      const { id } = named
+      const byDefault = list.find(portal => sameId(portal.id, id))
+      if (!byDefault)
+        this.#parts.listener.onWarning('The default portal of the connector is not in the list and is ignored.', { id })
+      return { list, byDefault }
+    } catch (cause) {
+      signal.throwIfAborted()
+      const where = hooks?.address ? ` at ${hooks.address}` : ''
+      const message = `No portal is available: a portal hook of the connector${where} failed.`
+      throw pipelineError('NO_PORTALS', 'portal', message, {}, cause)
+    }
+  }
+
+  /**
+   * Loads a portal's details, its profiles and the connector's filter tags, in parallel.
+   *
+   * @throws {InitializationPipelineError} `PORTAL_DETAILS_FAILED`, which has priority, or `PROFILE_FETCH_FAILED`
+   */
+  async enter(portals: readonly Portal[], portal: Portal, signal: AbortSignal): Promise<EnteredPortal> {
+    const { api, context } = this.#input
+    const detailsAsked = api.getPortalDetails({ portalId: portal.id, signal })
+    const profilesAsked = this.#usesPortalProfile
+      ? detailsAsked.then(details => portalProfiles(details, context))
+      : this.#loadProfiles(portal, signal)
+    const tagsAsked = this.#loadFilterTags(portal, signal)
+    // A failure of the details is reported first, also when the profiles fail earlier.
+    profilesAsked.catch(() => {})
+    const details = await detailsAsked.catch(cause => {
+      throw pipelineError('PORTAL_DETAILS_FAILED', 'portal', 'Could not load the portal details.', { portal }, cause)
+    })
+    const profiles = await profilesAsked.catch(cause => {
+      throw pipelineError('PROFILE_FETCH_FAILED', 'profile', 'Could not load the profiles.', { portal }, cause)
+    })
+    const tags = await tagsAsked
+    signal.throwIfAborted()
+    if (tags) this.#parts.listener.onFilterTags(tags)
+    return { ...withPortalName(portals, portal, details), details, profiles: Object.freeze(profiles) }
+  }
+
+  get #usesPortalProfile(): boolean {
+    return usesPortalProfile(this.#input.agent, this.#input.params)
+  }
+
+  async #loadProfiles({ id: portalId }: Portal, signal: AbortSignal): Promise<readonly UserProfile[]> {
+    const cached = await this.#parts.profileCache.get(portalId, this.#user)
+    return cached ?? this.#input.api.getUserProfiles({ portalId, signal })
+  }
+
+  /** The connector's filter tags for a portal: `{}` when the hook fails, undefined without a hook. Never rejects. */
+  async #loadFilterTags(portal: Portal, signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
+    const hook = this.#input.hooks?.onPortalSelected
+    if (!hook) return undefined
+    try {
+      const answer = await untilAborted(new Promise<unknown>(resolve => resolve(hook({ ...portal }))), signal)
+      return isJsonObject(answer) ? answer : undefined
+    } catch (error) {
+      if (!signal.aborted) this.#parts.listener.onWarning('The connector’s hook onPortalSelected() failed.', { error })
+      return {}
+    }
+  }
+
+  // ── Agent ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Loads the choices of the agent gate: the agents of the selected portal.
+   *
+   * @throws {InitializationPipelineError} `DEPARTMENT_ID_REQUIRED`, `NO_AGENTS_FOR_PORTAL`
+   */
+  async listAgents({ portal, details }: EnteredPortal, signal: AbortSignal): Promise<readonly AgentListItem[]> {
+    const departmentId = String(details?.departmentId ?? '').trim()
+    if (departmentId === '')
+      throw pipelineError(
+        'DEPARTMENT_ID_REQUIRED',
+        'agent',
+        'The portal details name no department, so the agents cannot be loaded. Select another portal.',
+        { portal },
+      )
+    const asked = this.#input.api.getAgentsByPortal({ departmentId, portalId: portal.id, signal })
+    const agents = await asked.catch(cause => {
+      throw pipelineError(
+        'NO_AGENTS_FOR_PORTAL',
+        'agent',
+        'Could not load the agents of the portal.',
+        { portal },
+        cause,
+      )
+    })
+    if (agents.length > 0) return Object.freeze(agents)
+    const message = 'The portal has no agents. Select another portal.'
+    throw pipelineError('NO_AGENTS_FOR_PORTAL', 'agent', message, { portal })
+  }
+
+  // ── Profile ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Applies the profile that can be selected automatically, or stops at the profile gate. */
+  async resolveProfile(entered: EnteredPortal, agent: AgentListItem | undefined, signal: AbortSignal): Promise<Stop> {
+    const { portal, details, profiles } = entered
+    const { context, storagePrefix } = this.#input
+    const rememberedId = await this.#parts.selectedProfiles.recall(storagePrefix, portal.id, this.#user)
+    const choice = chooseProfile({ profiles, context, rememberedId, details })
+    if (choice.kind === 'ask') return { at: 'profile', entered, agent }
+    if (choice.kind === 'none') return this.#complete(entered, agent, undefined)
+    return this.applyProfile(entered, agent, choice, signal)
+  }
+
+  /**
+   * Applies a profile: stores it at the service if required, then in the tab.
+   *
+   * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED`
+   */
+  async applyProfile(
+    entered: EnteredPortal,
+    agent: AgentListItem | undefined,
+    { profile, synthetic }: { profile: UserProfile; synthetic: boolean },
+    signal: AbortSignal,
+  ): Promise<Complete> {
+    const { portal } = entered
+    const isStored =
+      !synthetic && !sameId(profile.id, NO_PROFILE) && persistsProfile(this.#input.agent, this.#input.params)
+    if (isStored) await this.#persist({ portal, agent }, profile, signal)
+    await this.#remember(portal, profile, signal)
+    return this.#complete(entered, agent, profile, isStored ? profile.id : undefined)
+  }
+
+  /**
+   * Applies another profile after completion (FLOW-15). Cached profile lists are then stale, even if the service rejects
+   * the change.
+   *
+   * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED`
+   */
+  async changeProfile({ outcome, persistedId }: Complete, given: UserProfile, signal: AbortSignal): Promise<Complete> {
+    const { portal, availableProfiles } = outcome
+    const listed = availableProfiles.find(({ id }) => sameId(id, given.id))
+    const profile = listed ?? given
+    // The list is older than the last profile that was stored at the service.
+    const wasStoredSince = listed !== undefined && persistedId !== undefined
+    const isKnown = wasStoredSince ? sameId(persistedId, listed.id) : profile.isLastUsedInPortal === true
+    const isStored = !isKnown && !sameId(profile.id, NO_PROFILE) && !this.#usesPortalProfile
+    try {
+      if (isStored) await this.#persist(outcome, profile, signal)
+    } finally {
+      await this.#parts.profileCache.forget()
+      await this.#input.api
+        .invalidateCache('getUserProfiles')
+        .catch(error => this.#parts.listener.onWarning('Could not remove the cached profiles.', { error }))
+    }
+    await this.#remember(portal, profile, signal)
+    return {
+      at: 'complete',
+      outcome: Object.freeze({ ...outcome, profile }),
+      persistedId: isStored ? profile.id : persistedId,
+    }
+  }
+
+  async #persist(
+    { portal, agent }: Pick<PortalSelection, 'portal' | 'agent'>,
+    { id: profileId }: UserProfile,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#input.api.selectUserProfile({ portalId: portal.id, profileId, signal }).catch(cause => {
+      const message = 'Could not store the profile at the service.'
+      throw pipelineError('PROFILE_PERSIST_FAILED', 'profile', message, { portal, agent }, cause)
+    })
+  }
+
+  async #remember(portal: Portal, profile: UserProfile, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    await this.#parts.selectedProfiles.remember(this.#input.storagePrefix, portal.id, profile, this.#user)
+  }
+
+  async #complete(
+    { portals, portal, details, profiles }: EnteredPortal,
+    agent: AgentListItem | undefined,
+    profile: UserProfile | undefined,
+    persistedId?: Id,
+  ): Promise<Complete> {
+    // A customer's profiles depend on the portal and the context, which may differ the next time.
+    if (!this.#usesPortalProfile) await this.#parts.profileCache.keep(portal.id, this.#user, profiles)
+    const outcome = Object.freeze({
+      portal,
+      portalDetails: details,
+      agent,
+      profile,
+      availableProfiles: profiles,
+      availablePortals: portals,
+    })
+    return { at: 'complete', outcome, persistedId }
+  }
 }
 
-/** An error of the portal pipeline. */
+/** An error of the portal pipeline. The message of its cause is appended. */
 export function pipelineError(
   code: InitializationPipelineErrorCode,
   stage: InitializationPipelineStage,
   message: string,
   { portal, agent }: Progress = {},
-  ...[cause]: [cause?: unknown]
+  cause?: unknown,
 ): InitializationPipelineError {
-  return new InitializationPipelineError(message, code, {
-    stage,
-    portal,
-    agent,
-    ...(cause === undefined ? {} : { cause }),
-  })
+  const detail = cause instanceof Error && cause.message ? ` ${cause.message}` : ''
+  const options = { stage, portal, agent, ...(cause !== undefined && { cause }) }
+  return new InitializationPipelineError(message + detail, code, options)
 }
 
-/** The message of a cause, to append to another message. */
-export function causeMessage(cause: unknown): string {
-  return cause instanceof Error && cause.message ? ` ${cause.message}` : ''
-}
-
-/**
- * The token that a run starts with.
- *
- * @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` when there is none
- */
-export async function requireToken({ getToken }: PortalInput): Promise<string> {
-  const missing = (cause?: unknown) =>
-    pipelineError(
-      'AUTH_TOKEN_REQUIRED',
-      'start',
-      `The portals need an access token, and none could be obtained.${causeMessage(cause)}`,
-      {},
-      cause,
-    )
-  let token: string | undefined
+/** @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` when there is none */
+async function requireToken({ getToken }: PortalInput): Promise<string> {
+  let cause: unknown
   try {
-    token = (await getToken())?.trim()
-  } catch (cause) {
-    throw missing(cause)
+    const token = (await getToken())?.trim()
+    if (token) return token
+  } catch (error) {
+    cause = error
   }
-  if (!token) throw missing()
-  return token
+  const message = 'The portals need an access token, and none could be obtained.'
+  throw pipelineError('AUTH_TOKEN_REQUIRED', 'start', message, {}, cause)
+}
+
+/** The agent's portals; all portals if the agent lists none. */
+function servedByAgent(portals: Portal[], { portals: served }: AgentDetails): Portal[] {
+  if (!served?.length) return portals
+  const ids = served.map((entry): Id => (typeof entry === 'object' ? entry.id : entry))
+  return portals.filter(({ id }) => ids.some(each => sameId(each, id)))
+}
+
+/** The portals in a connector's answer; anything but an array counts as empty. */
+function portalsIn(answer: unknown): Portal[] {
+  return Array.isArray(answer) ? answer.filter(isPortal).map(portal => ({ ...portal })) : []
+}
+
+function isPortal(value: unknown): value is Portal {
+  if (!isJsonObject(value)) return false
+  const { id } = value
+  return typeof id === 'number' || (typeof id === 'string' && id !== '')
+}
+
+/** Replaces the portal's name by that of the details: portals that the host lists by id have no name. */
+function withPortalName(
+  portals: readonly Portal[],
+  portal: Portal,
+  details: PortalDetails | null,
+): Pick<EnteredPortal, 'portals' | 'portal'> {
+  const name = details?.name
+  if (!name?.trim()) return { portals, portal }
+  const renamed = { ...portal, name }
+  return { portal: renamed, portals: Object.freeze(portals.map(each => (sameId(each.id, portal.id) ? renamed : each))) }
 }
