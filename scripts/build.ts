@@ -1,7 +1,7 @@
 // Builds every package that has a tsdown.config.mjs, or those named: `npm run build -- client`.
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CALLBACK_PAGE } from '../packages/client/src/auth/sign-in/callback-page.ts'
+import { CALLBACK_PAGE } from '../packages/client/src/auth/login/callback-page.ts'
 import { readCommandLine, UsageError } from './command-line.ts'
 import { shareDeclarations } from './shared-declarations.ts'
 import { trimSourceMaps } from './source-maps.ts'

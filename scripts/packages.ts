@@ -67,6 +67,7 @@ try {
   await refuseEffects(project, entries)
   await loadAlone(project, entries)
   const bundles = await bundleForBrowsers(project, entries)
+  await loadAuthOnDemand(project)
   await talk(packages, project, entries, bundles)
   await tryBindings(project)
 } catch (error) {
@@ -195,6 +196,33 @@ async function bundleForBrowsers(project: string, entries: readonly string[]): P
   }
   console.log('The bundles of vite, esbuild, webpack and Rollup for a page hold no ws and no module of Node.')
   return { files, pages }
+}
+
+/** Words of a strategy that an anonymous agent never runs. */
+const AUTH_CODE = 'refreshTokenFn returned no token'
+
+/** A page loads the strategies of the feature `auth` at once only if it names one of them. */
+async function loadAuthOnDemand(project: string): Promise<void> {
+  const page = join(project, 'auth')
+  mkdirSync(page)
+  for (const [named, isAtOnce] of [
+    ['AiAgent', false],
+    ['PreAuthStrategy', true],
+  ] as const) {
+    writeFileSync(
+      join(page, 'page.mjs'),
+      `import { AiAgent, ${named} as named } from '@aiagent/client'\nglobalThis.kept = { AiAgent, named }`,
+    )
+    for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
+      const { files, atOnce } = await bundle({ folder: page, base: '/', minify: false })
+      const withAuth = Object.keys(files).filter(name => files[name]?.includes(AUTH_CODE))
+      if (withAuth.length !== 1 || withAuth.some(name => atOnce.includes(name)) !== isAtOnce)
+        throw new Error(`${bundler} puts the feature auth into ${withAuth.join(', ')} where a page names ${named}.`)
+    }
+  }
+  console.log(
+    'The bundles of vite, esbuild, webpack and Rollup load the feature auth at once only where a page names it.',
+  )
 }
 
 function refuseNode(bundler: string, modules: readonly string[]): void {
@@ -333,8 +361,8 @@ async function talkInPage(
   const failures: string[] = []
   page.on('pageerror', error => failures.push(error.message))
   await page.goto(address)
-  const talk = `Promise.all([import('/conversation.js'), import('/whole-build.js')]).then(([{ conversation }, { checkBuild }]) => {
-    checkBuild(entries, ${exported})
+  const talk = `Promise.all([import('/conversation.js'), import('/whole-build.js')]).then(async ([{ conversation }, { checkBuild }]) => {
+    await checkBuild(entries, ${exported})
     return conversation(entries['@aiagent/client'], ${JSON.stringify(endpoint)})
   })`
   await page.evaluate(talk).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite'
-import { CALLBACK_SCRIPT } from '../../packages/client/src/auth/sign-in/callback-page.ts'
+import { CALLBACK_SCRIPT } from '../../packages/client/src/auth/login/callback-page.ts'
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 

@@ -3,8 +3,8 @@ import {
   AuthenticationService,
   type AuthenticationServiceConfig,
   type Environment,
-  type IdentityClientFactory,
 } from '@aiagent/client'
+import { type MsalApplication, MsalAuthStrategy } from '@aiagent/client/msal'
 import { paths } from '@aiagent/protocol'
 import { expect } from 'vitest'
 import { rejection } from '../desk.ts'
@@ -268,10 +268,17 @@ verifies(
   async service => {
     const session = { accessToken: service.control.issueToken({ subject: 'desk-agent' }) }
     const asked: (readonly string[])[] = []
-    const identityClient: IdentityClientFactory = ({ config }) => {
-      asked.push(config.scopes)
-      const same = async () => session
-      return { restore: same, login: same, renew: same, logout: async () => {}, clear: async () => {} }
+    const account = { homeAccountId: 'desk-agent' }
+    // The identity library of a host, which has a signed-in account.
+    const application = {
+      initialize: async () => {},
+      handleRedirectPromise: async () => null,
+      getActiveAccount: () => account,
+      setActiveAccount: () => {},
+      acquireTokenSilent: async ({ scopes }: { scopes: readonly string[] }) => {
+        asked.push(scopes)
+        return { ...session, account }
+      },
     }
     const config = {
       clientId: 'app-int',
@@ -283,7 +290,7 @@ verifies(
     const { component, hook } = watchedComponent({
       addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],
     })
-    const auth = { type: 'pkce', config, identityClient } as const
+    const auth = new MsalAuthStrategy(application as unknown as MsalApplication, config)
     const { agent } = openPlatform(service, { portalIds: '1002' }, { component, config: { auth } })
     await agent.initialize()
     expect(asked[0]).toEqual(['openid', 'profile', 'offline_access'])

@@ -1,11 +1,16 @@
 // Signing users in, as a page does it. Compiled with the other examples; it runs only in a browser.
-import { AiAgent, AuthError, preloadPkce } from '@aiagent/client'
-import { type MsalApplication, msalIdentityClient } from '@aiagent/client/msal'
-import { CALLBACK_PAGE, createOidcIdentityClient, type IdentityClientFactory } from '@aiagent/client/pkce'
+import { AiAgent, AuthError, type AuthStrategy, type AuthStrategyInitializeOptions, preloadPkce } from '@aiagent/client'
+import { type MsalApplication, MsalAuthStrategy } from '@aiagent/client/msal'
+import { CALLBACK_PAGE } from '@aiagent/client/pkce'
 
 const endpoint = 'https://agents.example.com'
 declare const button: HTMLButtonElement
 declare const application: MsalApplication
+declare const library: {
+  signIn(): Promise<void>
+  accessToken(): Promise<string | null>
+  signOut(): Promise<void>
+}
 
 // #region deployment
 const desk = new AiAgent({ id: 'desk', endpoint, authScheme: 'popup' })
@@ -46,24 +51,24 @@ export const fetchHandler = (request: Request): Response | undefined =>
 // #endregion
 
 // #region msal
-export const withMsal = new AiAgent({
-  id: 'account',
-  endpoint,
-  auth: { type: 'pkce', config, identityClient: msalIdentityClient(application) },
-})
+export const withMsal = new AiAgent({ id: 'account', endpoint, auth: new MsalAuthStrategy(application, config) })
 // #endregion
 
-// #region identity-client
-const identityClient: IdentityClientFactory = async settings => {
-  const client = await createOidcIdentityClient(settings)
-  return {
-    restore: () => client.restore(),
-    renew: session => client.renew(session),
-    login: request => client.login(request),
-    logout: plan => client.logout({ ...plan, postLogoutRedirectUri: `${location.origin}/goodbye.html` }),
+// #region own-library
+class OwnLogin implements AuthStrategy {
+  #signedIn: AuthStrategyInitializeOptions['postAuthentication']
+
+  initialize({ postAuthentication }: AuthStrategyInitializeOptions) {
+    this.#signedIn = postAuthentication
   }
+  async authenticate() {
+    await library.signIn()
+    await this.#signedIn?.()
+  }
+  getToken = () => library.accessToken()
+  logout = () => library.signOut()
 }
-export const withOwn = new AiAgent({ id: 'account', endpoint, auth: { type: 'pkce', config, identityClient } })
+export const withOwn = new AiAgent({ id: 'account', endpoint, auth: new OwnLogin() })
 // #endregion
 
 // #region logout

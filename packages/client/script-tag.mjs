@@ -57,8 +57,8 @@ const loadLogin = () => (aiAgentSdkLogin ??= importLogin().catch(error => {
 }))
 `
 
-/** What stands in the script in place of the login. It starts to load when it is imported, which is what preloading does. */
+/** The module in the script in place of the login. */
 export const LOGIN_MODULE = `${LOGIN_LOADER}
-loadLogin().catch(() => {})
-export const createOidcIdentityClient = async settings => (await loadLogin()).createOidcIdentityClient(settings)
+const load = async () => (await loadLogin()).loadLogin()
+export { load as loadLogin }
 `

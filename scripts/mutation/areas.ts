@@ -47,8 +47,8 @@ const WHOLE_AGENT = [
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
 export const AREAS: Readonly<Record<string, MutationArea>> = {
   scopes: beside(`${client}/auth/scopes`),
-  'client-id': beside(`${client}/auth/sign-in/pkce-config`),
-  'logout-plan': beside(`${client}/auth/sign-in/logout-plan`),
+  'client-id': beside(`${client}/auth/login/deployment-login`),
+  'logout-plan': beside(`${client}/auth/login/logout-plan`),
   'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
   'auto-select': beside(`${client}/contact-center/portal/auto-select`, `${client}/chat/portal-context`),
   language: beside(`${client}/api/language`),
@@ -86,7 +86,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   },
   config: beside(`${client}/config`, `${client}/check-config`, `${client}/session-id`),
   message: beside(`${client}/log/message`, `${client}/log/compose`, `${client}/conversation/message-helpers`),
-  'identity-errors': beside(`${client}/auth/sign-in/identity-errors`),
+  'identity-errors': beside(`${client}/auth/login/identity-errors`),
   'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
   masking: beside(`${client}/masking/data-masker`),
   'masking-patterns': {
@@ -95,7 +95,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   },
   // What users must be able to trust: tokens, sign-in, sign-out, sessions, and the life of an agent.
   authentication: whole('auth', 'authentication-service', 'current-token', 'pre-auth-strategy', 'anonymous-strategy'),
-  'sign-in': withTests(whole('auth/sign-in', 'pkce-strategy', 'pkce-login', 'popup-navigator', 'login-page'), [
+  'sign-in': withTests(whole('auth/login', 'login', 'popup-navigator', 'login-page'), [
     `${client}/agent/page-sign-out.test.ts`,
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),

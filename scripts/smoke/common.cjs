@@ -7,7 +7,7 @@ if (typeof parseServerMessage !== 'function') throw new Error('The protocol has 
 const entries = Object.fromEntries(names.split(',').map(name => [name, require(name)]))
 void Promise.all([import('./conversation.mjs'), import('./whole-build.mjs')]).then(
   async ([{ conversation }, { checkBuild }]) => {
-    checkBuild(entries, JSON.parse(readFileSync('exports.json', 'utf8')))
+    await checkBuild(entries, JSON.parse(readFileSync('exports.json', 'utf8')))
     console.log(await conversation(entries['@aiagent/client'], endpoint))
   },
 )

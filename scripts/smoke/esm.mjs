@@ -8,5 +8,5 @@ const [, , endpoint, names] = process.argv
 if (typeof parseServerMessage !== 'function') throw new Error('The protocol has no codec.')
 const entries = {}
 for (const name of names.split(',')) entries[name] = await import(name)
-writeFileSync('exports.json', JSON.stringify(checkBuild(entries)))
+writeFileSync('exports.json', JSON.stringify(await checkBuild(entries)))
 console.log(await conversation(entries['@aiagent/client'], endpoint))

@@ -1,5 +1,6 @@
 const ENDPOINT = 'https://agents.example.test'
 const ON_REFRESH = { onRefreshRequired() {} }
+const LOGIN = { clientId: 'id', redirectUri: `${ENDPOINT}/callback`, knownAuthorities: ['login.example.test'] }
 
 /** Arguments of each public class that takes some. */
 const ARGUMENTS = {
@@ -21,10 +22,7 @@ const ARGUMENTS = {
   Message: ['agent', 'human', 'Hello'],
   MessageError: ['Full.', 'queue_full'],
   MessageProcessor: [ON_REFRESH],
-  PKCEAuthStrategy: [
-    { clientId: 'id', redirectUri: `${ENDPOINT}/callback`, knownAuthorities: ['login.example.test'] },
-    { identityClient: () => {} },
-  ],
+  PKCEAuthStrategy: [LOGIN, { page: {} }],
   PreAuthStrategy: [{ accessToken: 'token' }],
   SDKError: ['Aborted.', 'ABORTED'],
   StorageCacheAdapter: [new Map()],
@@ -38,9 +36,9 @@ const isClass = value => typeof value === 'function' && /^class\b/.test(Function
  *
  * @param {Record<string, Record<string, unknown>>} entries what each entry exports
  * @param {Record<string, Record<string, string>>} [expected] what another build gave; without it every class has its arguments
- * @returns {Record<string, Record<string, string>>} by entry, what each export is
+ * @returns {Promise<Record<string, Record<string, string>>>} by entry, what each export is
  */
-export function checkBuild(entries, expected) {
+export async function checkBuild(entries, expected) {
   const kinds = {}
   for (const [entry, exported] of Object.entries(entries)) {
     const named = Object.entries(exported)
@@ -55,6 +53,7 @@ export function checkBuild(entries, expected) {
   const stale = Object.keys(ARGUMENTS).find(name => !classes.includes(name))
   if (stale) throw new Error(`whole-build.mjs has arguments of ${stale}, which no entry exports.`)
   checkAgent(entries['@aiagent/client'], entries['@aiagent/client/react-native'])
+  await checkAuth(entries['@aiagent/client'])
   return kinds
 }
 
@@ -79,6 +78,21 @@ function checkAgent(client, native) {
   for (const [name, instance] of Object.entries(used))
     if (!(instance instanceof client[name]))
       throw new Error(`An agent uses another class ${name} than the exported one.`)
+}
+
+/** The exported strategies are those that a service loads on demand. */
+async function checkAuth(client) {
+  const [credentials] = ARGUMENTS.ClientCredentialsAuthStrategy
+  for (const [name, input] of [
+    ['PreAuthStrategy', { type: 'pre-auth', accessToken: 'token' }],
+    ['ClientCredentialsAuthStrategy', { type: 'client-credentials', config: credentials }],
+  ]) {
+    const service = new client.AuthenticationService(input)
+    await service.initialize({ deploymentInfo: { apiDomain: ENDPOINT } })
+    if (!(service.getStrategy() instanceof client[name]))
+      throw new Error(`A service uses another class ${name} than the exported one.`)
+    await service.cleanup()
+  }
 }
 
 function thrown(work) {

@@ -2,13 +2,12 @@ import type { Emulator } from '@aiagent/emulator'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import type { FakeTab } from '../test/fake-browser.ts'
-import { FakeIdentityClient } from '../test/fake-identity-client.ts'
+import { FakeProvider } from '../test/fake-login.ts'
 import { FakeStorage } from '../test/fake-service.ts'
 import { setUpTabs } from '../test/set-up-tabs.ts'
 import type { AuthenticationInput } from './auth/auth-input.ts'
 import type { AuthStrategy, PKCEAuthConfig } from './auth/auth-strategy.ts'
-import type { IdentityClient } from './auth/sign-in/identity-client.ts'
-import { userKey } from './auth/sign-in/provider-address.ts'
+import { userKey } from './auth/login/provider-address.ts'
 
 const AUTHORITY = 'https://login.test/acme'
 const LOGIN = {
@@ -156,36 +155,28 @@ describe('a sign-out in one of the tabs that share a conversation', () => {
     expect(await outcomeOf(beside.agent.initialize())).toBe('popup_blocked')
   })
 
-  it.each(['handleSignedOut', 'forget', 'neither'] as const)(
-    '[SEC-60] calls an identity client of the host in other tabs: %s',
-    async name => {
-      const { clock, connected, tokenOf } = setUp()
-      const accessToken = tokenOf('customer')
-      const open = async () => {
-        const identity = new FakeIdentityClient()
-        identity.restored = async () => ({ accessToken })
-        const more: Partial<IdentityClient> = {
-          forget: () => {
-            identity.calls.push('forget')
-            return null
-          },
-          ...(name === 'handleSignedOut' && { handleSignedOut: () => void identity.calls.push(name) }),
-        }
-        if (name !== 'neither') Object.assign(identity, more)
-        const auth = { type: 'pkce', config: LOGIN, identityClient: identity.factory } as const
-        return { ...(await connected({ id: 'account', auth })), identity }
+  it('[SEC-60] reaches the login of a host in other tabs', async () => {
+    const { clock, connected, tokenOf } = setUp()
+    const accessToken = tokenOf('customer')
+    const open = async () => {
+      const identity = new FakeProvider()
+      identity.restored = async () => ({ accessToken })
+      identity.forget = () => {
+        identity.calls.push('forget')
+        return null
       }
-      const one = await open()
-      const two = await open()
-      await one.agent.logout()
-      await clock.advance(200)
-      expect(two.agent.getIsInitialized()).toBe(false)
-      expect(two.identity.calls.slice(1)).toEqual(name === 'neither' ? [] : [name])
-      two.identity.restored = async () => null
-      expect(await outcomeOf(two.agent.initialize())).toBe('token_request_failed')
-      expect(two.identity.calls).toContain('login popup')
-    },
-  )
+      return { ...(await connected({ id: 'account', auth: identity.login(LOGIN) })), identity }
+    }
+    const one = await open()
+    const two = await open()
+    await one.agent.logout()
+    await clock.advance(200)
+    expect(two.agent.getIsInitialized()).toBe(false)
+    expect(two.identity.calls.slice(1)).toEqual(['forget'])
+    two.identity.restored = async () => null
+    expect(await outcomeOf(two.agent.initialize())).toBe('token_request_failed')
+    expect(two.identity.calls).toContain('login popup')
+  })
 
   it('[SEC-60] drops the token that another tab has supplied, and keeps that of the own host', async () => {
     const { clock, connected, tokenOf, emulator } = setUp()
@@ -231,37 +222,27 @@ describe('a sign-out in one of the tabs that share a conversation', () => {
     expect(await renewal).toBe('token_missing')
   })
 
-  it.each(['forget', 'a failing forget', 'none'])(
-    '[SEC-60] calls forget() of a strategy of the host: %s',
-    async kind => {
-      const { clock, connected, tokenOf } = setUp()
-      const calls: string[] = []
-      const open = (name: string) => {
-        const strategy: AuthStrategy = {
-          initialize: () => void calls.push(`${name} initialize`),
-          authenticate: () => {},
-          getToken: () => tokenOf('customer'),
-          logout: () => void calls.push(`${name} logout`),
-          ...(kind !== 'none' && {
-            forget: () => {
-              calls.push(`${name} forget`)
-              if (kind === 'a failing forget') throw new Error('The store is broken.')
-            },
-          }),
-        }
-        return connected({ id: 'account', auth: strategy })
+  it('[SEC-60] drops the token of a strategy of the host in other tabs, without a sign-out', async () => {
+    const { clock, connected, tokenOf } = setUp()
+    const calls: string[] = []
+    const open = (name: string) => {
+      const auth: AuthStrategy = {
+        initialize: () => void calls.push(`${name} initialize`),
+        authenticate: () => {},
+        getToken: () => tokenOf('customer'),
+        logout: () => void calls.push(`${name} logout`),
       }
-      const one = await open('one')
-      const two = await open('two')
-      calls.length = 0
-      await one.agent.logout()
-      await clock.advance(200)
-      expect(await two.agent.getAccessToken()).toBeNull()
-      await two.agent.initialize()
-      const forgotten = kind === 'none' ? [] : ['two forget']
-      expect(calls.toSorted()).toEqual(['one logout', ...forgotten, 'two initialize'])
-    },
-  )
+      return connected({ id: 'account', auth })
+    }
+    const one = await open('one')
+    const two = await open('two')
+    calls.length = 0
+    await one.agent.logout()
+    await clock.advance(200)
+    expect(await two.agent.getAccessToken()).toBeNull()
+    await two.agent.initialize()
+    expect(calls.toSorted()).toEqual(['one logout', 'two initialize'])
+  })
 
   it('[SEC-60] makes every tab request another token for its client credentials', async () => {
     const { clock, connected, emulator } = setUp()

@@ -33,7 +33,7 @@ export {
 export type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
 export type { AgentPhase, PendingChoice } from './agent/agent-phase.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
-export { type PreloadOptions, preload } from './agent/preload.ts'
+export { type PreloadOptions, preload, preloadPkce } from './agent/preload.ts'
 export { AiAgent } from './ai-agent.ts'
 export { ApiHelper } from './api/api-helper.ts'
 export type {
@@ -70,7 +70,6 @@ export {
   type AuthStrategyInitializeOptions,
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
-  type InteractiveLogin,
   type LogoutOptions,
   type PKCEAuthConfig,
   type PostAuthenticationCallback,
@@ -78,7 +77,6 @@ export {
   type PreAuthServiceConfig,
   type TokenAuthServiceConfig,
   type TokenExpiringCallback,
-  type TokenSource,
 } from './auth/auth-strategy.ts'
 export type {
   AuthenticationServiceInitializeOptions,
@@ -86,17 +84,8 @@ export type {
 } from './auth/authentication-options.ts'
 export { AuthenticationService } from './auth/authentication-service.ts'
 export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
+export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/login/pkce-strategy.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
-export type {
-  IdentityClient,
-  IdentityClientFactory,
-  IdentityClientSettings,
-  IdentitySession,
-  LoginRequest,
-  LogoutPlan,
-} from './auth/sign-in/identity-client.ts'
-export { preloadPkce } from './auth/sign-in/pkce-login.ts'
-export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export type { ContextAttributes } from './chat/context-store.ts'

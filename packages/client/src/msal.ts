@@ -1,2 +1,2 @@
 /** Logins through `@azure/msal-browser`, which the host brings itself. */
-export { type MsalApplication, msalIdentityClient } from './auth/sign-in/msal-identity-client.ts'
+export { type MsalApplication, MsalAuthStrategy } from './auth/login/msal-strategy.ts'

@@ -1,4 +1,4 @@
-import type { LoginPage, LoginWindow } from '../src/auth/sign-in/login-page.ts'
+import type { LoginPage, LoginWindow } from '../src/auth/login/login-page.ts'
 import type { PageWindow } from '../src/platform/page.ts'
 import { FakePage } from './fake-page.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { OidcIdentityClient } from '../src/auth/sign-in/oidc-identity-client.ts'
+import { PKCEAuthStrategy } from '../src/auth/login/pkce-strategy.ts'
 import { ApiHelper, AuthenticationService } from '../src/index.ts'
 import { defaultEnvironment } from '../src/platform/default-environment.ts'
 import { failure } from './api-set-up.ts'
@@ -56,7 +56,7 @@ beforeEach(async () => {
 
 const api = () => new ApiHelper({ apiDomain: service.origin, getToken: () => TOKEN, cache: { enabled: false } })
 
-/** An identity client at the service, with the address of its login page once it is open. */
+/** A login at the service. */
 function login() {
   const page = new FakeLoginPage()
   const [sessionStorage, localStorage] = [new FakeStorage(), new FakeStorage()]
@@ -65,19 +65,23 @@ function login() {
     clientId: 'client',
     redirectUri: 'https://app.test/callback.html',
     knownAuthorities: [],
+    authorizationUrl: authority,
     authorityMetadata: JSON.stringify({
       authorization_endpoint: `${authority}/authorize`,
       token_endpoint: `${authority}/token`,
     }),
+    authScheme: 'popup' as const,
     scopes: ['openid', 'offline_access'],
   }
   const environment = { ...defaultEnvironment(), sessionStorage, localStorage }
-  return { page, sessionStorage, client: new OidcIdentityClient({ config, authority, environment }, page) }
+  const strategy = new PKCEAuthStrategy(config, { environment, page })
+  return { page, sessionStorage, strategy, start: () => strategy.initialize({ deploymentInfo: { apiDomain: 'api' } }) }
 }
 
 async function codeLogin() {
-  const { client, page } = login()
-  const signedIn = client.login({ scheme: 'popup', extraQueryParameters: {} })
+  const { strategy, page, start } = login()
+  await start()
+  const signedIn = strategy.authenticate()
   await eventually(() => (page.windows[0]?.addresses.length ?? 0) > 0, 'a login page')
   const state = new URL(page.windows[0]?.address ?? '').searchParams.get('state')
   page.answer(`https://app.test/callback.html?code=${SECRET}&state=${state}`)
@@ -86,12 +90,11 @@ async function codeLogin() {
 
 /** Renews the user that an earlier page has stored. */
 async function renewal() {
-  const { client, sessionStorage } = login()
+  const { strategy, sessionStorage, start } = login()
   const user = { version: 1, accessToken: TOKEN, refreshToken: SECRET, loginId: 'one' }
   sessionStorage.setItem(`aiagent_oidc_user.${service.origin}/acme/policy:client`, JSON.stringify(user))
-  const session = await client.restore()
-  if (!session) throw new Error('The stored user was not read.')
-  return client.renew(session)
+  await start()
+  return strategy.refresh()
 }
 
 async function clientCredentials() {

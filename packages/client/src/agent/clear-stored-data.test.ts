@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { setUp } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { AiAgent } from '../ai-agent.ts'
-import { REDIRECT_ANSWER_KEY, RETURN_KEY } from '../auth/sign-in/callback-page.ts'
+import { REDIRECT_ANSWER_KEY, RETURN_KEY } from '../auth/login/callback-page.ts'
 
 describe('AiAgent.clearStoredData()', () => {
   it('[SEC-18] removes what was stored for the deployment, and nothing else, without a request', async () => {

@@ -1,6 +1,7 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it, vi } from 'vitest'
 import { framesArrived, lastSession, rejection, requestsTo, sentTo, setUp } from '../../test/agent-harness.ts'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { AiAgent } from '../ai-agent.ts'
 import type { AiAgentConfig } from '../config.ts'
@@ -151,9 +152,9 @@ describe('before initialize()', () => {
   })
 
   it('[AUTH-20] logout() ends the login of an earlier page at its provider', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const config = { clientId: 'page', redirectUri: 'https://host.example/', knownAuthorities: ['login.example'] }
-    const auth = { type: 'pkce', config, identityClient: identity.factory } as const
+    const auth = identity.login(config)
     const { agent } = setUp({}, { page: { window: undefined } as never }).make({ auth })
     await agent.logout()
     expect(identity.calls.filter(call => call !== 'restore')).toEqual([expect.stringContaining('logout')])
@@ -166,7 +167,8 @@ describe('before initialize()', () => {
     const { agent, emulator } = setUpStrategy({ cleanup })
     let isDestroyed = false
     const destroyed = agent.destroy().then(() => (isDestroyed = true))
-    await Promise.resolve()
+    await eventually(() => cleanup.mock.calls.length > 0, 'the call')
+    await turnEventLoop()
     expect(cleanup).toHaveBeenCalledTimes(1)
     expect(isDestroyed).toBe(false)
     finish()

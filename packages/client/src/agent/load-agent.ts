@@ -132,7 +132,7 @@ async function useDeploymentLogin(
       "This agent needs a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
       'interaction_required',
     )
-  const { loadPkceConfig } = await feature('login', () => import('../auth/sign-in/load-pkce-config.ts'))
+  const { loadPkceConfig } = await feature('login', () => import('../auth/login/deployment-login.ts'))
   const nextRoute = page.window?.location.href ?? ''
   const { initParams, authScheme } = config
   const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }

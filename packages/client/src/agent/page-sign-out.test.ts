@@ -1,7 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { namesOf, passing, setUp } from '../../test/agent-harness.ts'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import type { AiAgent } from '../ai-agent.ts'
@@ -15,7 +15,7 @@ function setUpPage() {
   const parts = setUp({}, { page, sessionStorage: new FakeStorage(), localStorage: new FakeStorage() })
   const idToken = (subject: string) => fakeToken({ iss: 'https://login.test', sub: subject })
   const makeFor = (subject: string, config: Partial<PKCEAuthConfig> = {}, more = {}) => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     identity.signIn = async () => ({
       accessToken: parts.emulator.control.issueToken({ subject }),
       idToken: idToken(subject),
@@ -24,11 +24,7 @@ function setUpPage() {
     const made = parts.make(
       {
         id: 'account',
-        auth: {
-          type: 'pkce',
-          config: { ...login, authScheme: 'popup', ...config },
-          identityClient: identity.factory,
-        },
+        auth: identity.login({ ...login, authScheme: 'popup', ...config }),
       },
       more,
     )

@@ -1,7 +1,7 @@
 import { features } from '#features'
 import { LanguageChoice } from '../api/language.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
-import { takeStoredLogin } from '../auth/sign-in/stored-login.ts'
+import { takeStoredLogin } from '../auth/stored-login.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'
 import { ContextStore } from '../chat/context-store.ts'
@@ -231,7 +231,7 @@ export class AgentParts {
     await this.#forgetStored(ownStore).catch(error =>
       scope.logger.warn('Stored data of the user who signed out could not be removed.', { error }),
     )
-    const isOwnLogin = auth && 'config' in auth && auth.type === 'pkce' && !auth.identityClient
+    const isOwnLogin = auth && 'type' in auth && auth.type === 'pkce'
     return isOwnLogin ? undefined : () => authentication.forgetUser()
   }
 

@@ -1,5 +1,5 @@
 import { features } from '#features'
-import { preloadPkce } from '../auth/sign-in/pkce-login.ts'
+import { feature } from '../platform/feature.ts'
 
 /** Optional features of an agent, whose code otherwise loads when it is first needed. All are false by default. */
 export interface PreloadOptions {
@@ -27,4 +27,13 @@ export interface PreloadOptions {
 export async function preload({ login = false, ...wanted }: PreloadOptions = {}): Promise<void> {
   const names = Object.entries(wanted).flatMap(([name, isWanted]) => (isWanted ? [name as keyof typeof wanted] : []))
   await Promise.all([login && preloadPkce(), ...names.map(name => features[name]?.())])
+}
+
+/**
+ * Loads the code of a login, so that a click on "Sign in" can open its window at once. Useful when a page shows such a
+ * button; otherwise it is loaded with the first login.
+ */
+export async function preloadPkce(): Promise<void> {
+  const { loadLogin } = await feature('auth', () => import('../auth/create-strategy.ts'))
+  await loadLogin()
 }

@@ -2,7 +2,7 @@ import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { payloadsOf, setUp } from '../../test/agent-harness.ts'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 
 describe('a rate limit of the service', () => {
   it.each([
@@ -39,14 +39,14 @@ describe('a rate limit of the service', () => {
 
   it('[REL-19] of the identity provider is reported by its client', async () => {
     const { make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const limit = { operation: 'getToken', retryInMs: 2_000 }
     identity.restored = async () => {
-      identity.settings?.onRateLimited?.(limit)
+      identity.onRateLimited?.(limit)
       return null
     }
     const config = { clientId: 'app-ext', redirectUri: 'http://emulator.test/c.html', knownAuthorities: ['login.test'] }
-    const { agent, told } = make({ auth: { type: 'pkce', config, identityClient: identity.factory } })
+    const { agent, told } = make({ auth: identity.login(config) })
     await agent.getAgentDetails()
     expect(payloadsOf(told, 'rateLimited')).toEqual([{ source: 'rest', ...limit }])
     await agent.destroy()

@@ -1,11 +1,11 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
-import type { AuthenticationServiceConfig } from '../auth/auth-input.ts'
-import type { IdentitySession } from '../auth/sign-in/identity-client.ts'
+import type { AuthenticationInput } from '../auth/auth-input.ts'
+import type { LoginSession } from '../auth/login/login.ts'
 import { AuthError } from '../errors.ts'
 
 const ORIGIN = 'http://emulator.test'
@@ -51,20 +51,17 @@ describe('scopes at the start', () => {
 })
 
 describe('an agent for signed-in users', () => {
-  const byLogin = (identity: FakeIdentityClient): AuthenticationServiceConfig => ({
-    type: 'pkce',
-    config: {
+  const byLogin = (identity: FakeProvider): AuthenticationInput =>
+    identity.login({
       clientId: 'app-ext',
       redirectUri: `${ORIGIN}/callback.html`,
       knownAuthorities: ['login.test'],
       authScheme: 'popup',
-    },
-    identityClient: identity.factory,
-  })
+    })
 
   it('is met with an anonymous token, then signed in to, and only then asked for a session', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { agent } = make({ id: 'account', auth: byLogin(identity) })
     await agent.getAgentDetails()
     expect(identity.calls).toEqual(['restore'])
@@ -80,7 +77,7 @@ describe('an agent for signed-in users', () => {
 
   it('opens a login only once it may ask the user', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     identity.signIn = async () => ({ accessToken: emulator.control.issueToken() })
     const { agent } = make({ id: 'account', auth: byLogin(identity) })
     const refused = await rejection(agent.initialize({ interactive: false }))
@@ -96,7 +93,7 @@ describe('an agent for signed-in users', () => {
 
   it('opens the login of a run that may ask the user, also when a call joins it that may not', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     identity.signIn = async () => ({ accessToken: emulator.control.issueToken() })
     const { agent } = make({ id: 'account', auth: byLogin(identity) })
     await Promise.all([agent.initialize(), agent.initialize({ interactive: false })])
@@ -104,7 +101,7 @@ describe('an agent for signed-in users', () => {
   })
 
   it('opens no login for two calls at once of which neither may ask the user', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { agent } = setUp().make({ id: 'account', auth: byLogin(identity) })
     const calls = [agent.initialize({ interactive: false }), agent.initialize({ interactive: false })]
     for (const refused of await Promise.all(calls.map(rejection)))
@@ -114,7 +111,7 @@ describe('an agent for signed-in users', () => {
 
   it('renews a restored login without the user until it may ask', async () => {
     const { emulator, clock, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const issue = (lifeSeconds: number) => emulator.control.issueToken({ lifeSeconds })
     const old = { accessToken: issue(200), expiresAt: clock.now() + 200_000 }
     identity.restored = async () => old
@@ -137,9 +134,9 @@ describe('an agent for signed-in users', () => {
     /** An agent whose login waits for the user; `refuse()` ends a silent renewal. */
     function expiredLogin() {
       const { emulator, clock, make } = setUp()
-      const identity = new FakeIdentityClient()
+      const identity = new FakeProvider()
       identity.restored = async () => ({ accessToken: emulator.control.issueToken(), expiresAt: clock.now() - 1 })
-      const renewals: { resolve(session: IdentitySession): void; reject(error: unknown): void }[] = []
+      const renewals: { resolve(session: LoginSession): void; reject(error: unknown): void }[] = []
       identity.renewed = () => new Promise((resolve, reject) => renewals.push({ resolve, reject }))
       identity.signIn = () => new Promise(() => {})
       const { agent } = make({ id: 'account', auth: byLogin(identity) })
@@ -216,11 +213,11 @@ describe('an agent for signed-in users', () => {
 
   it('ends a wait of getAccessToken() with its signal, and not the renewal', async () => {
     const { emulator, clock, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     identity.restored = async () => ({ accessToken: emulator.control.issueToken(), expiresAt: clock.now() + 600_000 })
     const { agent } = make({ id: 'account', auth: byLogin(identity) })
     await agent.initialize()
-    let renew = (_session: IdentitySession) => {}
+    let renew = (_session: LoginSession) => {}
     identity.renewed = () => new Promise(resolve => (renew = resolve))
     await clock.advance(301_000)
     const cancel = new AbortController()
@@ -235,7 +232,7 @@ describe('an agent for signed-in users', () => {
 
   it('opens a login for a later call after a start that may not ask the user', async () => {
     const { emulator, clock, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const issue = () => emulator.control.issueToken({ lifeSeconds: 3_600 })
     const restored = { accessToken: issue(), expiresAt: clock.now() + 3_600_000 }
     identity.restored = async () => restored
@@ -253,7 +250,7 @@ describe('an agent for signed-in users', () => {
 
   it('[AUTH-18] opens no login when a session was restored', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const accessToken = emulator.control.issueToken()
     identity.restored = async () => ({ accessToken })
     const { agent } = make({ id: 'account', auth: byLogin(identity) })
@@ -264,7 +261,7 @@ describe('an agent for signed-in users', () => {
 
   it('[CFG-14] ignores `authScheme` where the host configures the login', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const accessToken = emulator.control.issueToken()
     identity.signIn = async () => ({ accessToken })
     const { agent } = make({ id: 'account', auth: byLogin(identity), authScheme: 'redirect' })
@@ -275,7 +272,7 @@ describe('an agent for signed-in users', () => {
 
   it('[AUTH-18] does not renew the login when the service refuses the agent details', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const accessToken = emulator.control.issueToken()
     identity.restored = async () => ({ accessToken })
     identity.renewed = async () => ({ accessToken: emulator.control.issueToken() })
@@ -287,7 +284,7 @@ describe('an agent for signed-in users', () => {
 
   it('can be tried again after its window was blocked', async () => {
     const { emulator, make } = setUp()
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { agent } = make({ id: 'account', auth: byLogin(identity) })
     identity.signIn = () => Promise.reject(new AuthError('No.', 'popup_blocked'))
     expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'popup_blocked' })
@@ -328,13 +325,9 @@ describe('an agent for signed-in users', () => {
 
 it('an agent that does not ask who talks to it needs no login, though one is configured', async () => {
   const { make } = setUp()
-  const identity = new FakeIdentityClient()
+  const identity = new FakeProvider()
   const { agent } = make({
-    auth: {
-      type: 'pkce',
-      config: { clientId: 'app-ext', redirectUri: `${ORIGIN}/c.html`, knownAuthorities: ['login.test'] },
-      identityClient: identity.factory,
-    },
+    auth: identity.login({ clientId: 'app-ext', redirectUri: `${ORIGIN}/c.html`, knownAuthorities: ['login.test'] }),
   })
   await agent.initialize()
   await agent.connect()

@@ -2,7 +2,7 @@ import { propertyRuns } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { passing, rejection, setUp } from '../../test/agent-harness.ts'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { CALLS as COMMON_CALLS, SECRET } from '../../test/sign-out-calls.ts'
@@ -47,7 +47,7 @@ function makeAgent(parts: Parts, byPopup: boolean) {
   const login = { popup: 'answered' as Popup, subject: 'customer' }
   const accessToken = () => parts.emulator.control.issueToken({ subject: login.subject })
   if (!byPopup) return { login, ...parts.make({ id: 'account', auth: { getToken: async () => accessToken() } }) }
-  const identity = new FakeIdentityClient()
+  const identity = new FakeProvider()
   const answer = async (signal?: AbortSignal) => {
     const { popup } = login
     if (popup === 'pending') await new Promise((_, reject) => signal?.addEventListener('abort', reject))
@@ -65,7 +65,7 @@ function makeAgent(parts: Parts, byPopup: boolean) {
   // A logout waits for the answer of its window, or for its end.
   identity.signOut = async () => (login.popup === 'blocked' ? answer() : undefined)
   const config = { clientId: 'app', redirectUri: `${ORIGIN}/callback.html`, knownAuthorities: ['login.test'] }
-  const auth = { type: 'pkce', config: { ...config, authScheme: 'popup' }, identityClient: identity.factory } as const
+  const auth = identity.login({ ...config, authScheme: 'popup' })
   return { login, ...parts.make({ id: 'account', auth }) }
 }
 
@@ -73,7 +73,7 @@ function makeAgent(parts: Parts, byPopup: boolean) {
 await Promise.all([
   import('./load-agent.ts'),
   import('../masking/data-masker.ts'),
-  import('../auth/sign-in/pkce-strategy.ts'),
+  import('../auth/login/pkce-strategy.ts'),
 ])
 
 describe('any order of calls around a logout', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { passing, rejection, setUp } from '../../test/agent-harness.ts'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { HostStore } from '../../test/host-store.ts'
@@ -11,7 +11,7 @@ const never = () => new Promise<never>(() => {})
 // Loaded before, since the manual clock does not wait for a file.
 await Promise.all([
   import('./load-agent.ts'),
-  import('../auth/sign-in/pkce-strategy.ts'),
+  import('../auth/login/pkce-strategy.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/stored-queue.ts'),
 ])
@@ -20,11 +20,11 @@ await Promise.all([
 async function setUpPopup() {
   const page = pageWithWindow({ location: { href: `${ORIGIN}/chat`, origin: ORIGIN } })
   const parts = setUp({}, { page, sessionStorage: new FakeStorage() })
-  const identity = new FakeIdentityClient()
+  const identity = new FakeProvider()
   identity.signIn = async () => ({ accessToken: parts.emulator.control.issueToken() })
   identity.signOut = never
   const config = { clientId: 'app', redirectUri: `${ORIGIN}/callback.html`, knownAuthorities: ['login.test'] }
-  const auth = { type: 'pkce', config: { ...config, authScheme: 'popup' }, identityClient: identity.factory } as const
+  const auth = identity.login({ ...config, authScheme: 'popup' })
   const { agent } = parts.make({ id: 'account', auth })
   await agent.initialize()
   return { ...parts, agent, identity }

@@ -12,8 +12,9 @@ import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
 import { expiryOfFresh, renewalTime } from './access-token.ts'
-import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } from './auth-strategy.ts'
+import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
+import { OwnStrategy } from './own-strategy.ts'
 import { prefixScopes, scopeFingerprint } from './scopes.ts'
 import { type GrantedToken, mayUseHttp, requestToken } from './token-request.ts'
 
@@ -29,14 +30,13 @@ const METADATA_TTL_MS = 300_000
  * Tokens and metadata are stored in sessionStorage, so they outlive the strategy; agents that share the store share
  * them.
  */
-export class AnonymousAuthStrategy implements TokenSource {
+export class AnonymousAuthStrategy extends OwnStrategy {
+  readonly authenticationType = 'anonymous'
   readonly #environment: Environment
   readonly #adapter: CacheAdapter
   readonly #prefix: string
   readonly #ttlMs: number
   readonly #metadata: ExpiringStore
-  /** What the last {@link initialize} received. */
-  #given: AuthStrategyInitializeOptions | undefined
   #scopes: readonly string[] = DEFAULT_SCOPES
   #expiresAt: number | undefined
   #era = new Era()
@@ -47,6 +47,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     environment: Environment = defaultEnvironment(),
     warn?: StoreWarning,
   ) {
+    super()
     this.#environment = environment
     // Without a cache, the strategy keeps one token in memory. One request per call would have no benefit.
     this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)
@@ -55,19 +56,13 @@ export class AnonymousAuthStrategy implements TokenSource {
     this.#metadata = new ExpiringStore(this.#adapter, environment.clock, this.#ttlMs, this.#prefix)
   }
 
-  get expiresAt(): number | undefined {
+  override get expiresAt(): number | undefined {
     return this.#expiresAt
   }
 
-  initialize(options: AuthStrategyInitializeOptions): void {
-    this.#given = options
+  override initialize(options: AuthStrategyInitializeOptions): void {
+    this.given = options
     if (options.scopes) this.updateScopes(options.scopes)
-  }
-
-  /** Obtains a token without user interaction. */
-  async authenticate(): Promise<void> {
-    const accessToken = await this.getToken()
-    await this.#given?.postAuthentication?.({ accessToken })
   }
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
@@ -85,7 +80,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   }
 
   /** A different set of scopes causes a token request with the next `getToken()`. The order does not matter. */
-  updateScopes(scopes: readonly string[]): void {
+  override updateScopes(scopes: readonly string[]): void {
     this.#scopes = [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
   }
 
@@ -100,15 +95,15 @@ export class AnonymousAuthStrategy implements TokenSource {
   }
 
   /** Removes tokens and metadata from a page's own store. A store that several users share keeps them. */
-  async logout(): Promise<void> {
-    const deployment = this.#given?.deploymentInfo
+  override async logout(): Promise<void> {
+    const deployment = this.given?.deploymentInfo
     this.cleanup()
     if (!deployment || isSharedStore(this.#adapter, this.#environment)) return
     await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataKey(deployment))])
   }
 
   /** As {@link logout}. */
-  forget(): Promise<void> {
+  override forget(): Promise<void> {
     return this.logout()
   }
 
@@ -116,7 +111,7 @@ export class AnonymousAuthStrategy implements TokenSource {
    * Ends the requests in flight, except those that another agent waits for. The stored token remains, so that the next
    * agent of the page can use it.
    */
-  cleanup(): void {
+  override cleanup(): void {
     this.#era = this.#era.end(new AuthError('The token request was ended by cleanup().', 'token_missing'))
   }
 
@@ -154,7 +149,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   }
 
   #required(): AuthStrategyInitializeOptions {
-    if (this.#given) return this.#given
+    if (this.given) return this.given
     throw new AuthError('The anonymous strategy is not initialized. Call initialize() first.', 'token_missing')
   }
 }

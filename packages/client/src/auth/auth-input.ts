@@ -7,7 +7,6 @@ import type {
   PreAuthServiceConfig,
   TokenAuthServiceConfig,
 } from './auth-strategy.ts'
-import type { IdentityClientFactory } from './sign-in/identity-client.ts'
 
 /** A login through an identity provider. */
 export interface PKCEAuthServiceConfig {
@@ -15,8 +14,6 @@ export interface PKCEAuthServiceConfig {
   type: 'pkce'
   /** The provider, the client and how the login page opens. */
   config: PKCEAuthConfig
-  /** Identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
-  identityClient?: IdentityClientFactory | undefined
 }
 
 /** Built-in authentication methods, by their `type`. */

@@ -68,11 +68,6 @@ export interface AuthStrategy {
    */
   logout?(options?: LogoutOptions): Awaitable<void>
   /**
-   * The user signed out in another tab of the conversation, which has contacted the token issuer. Removes the user's tokens
-   * here. Without this method, the library only drops its token.
-   */
-  forget?(): Awaitable<void>
-  /**
    * Uses a token that the host obtained itself. Without this method, the library uses such a token until it is about to
    * expire.
    */
@@ -85,33 +80,6 @@ export interface AuthStrategy {
 export interface LogoutOptions {
   /** Settles after the chat has closed; never rejects. */
   after?: Promise<unknown> | undefined
-}
-
-/** A strategy that obtains tokens without user interaction: by a request, or from the host. */
-export interface TokenSource extends AuthStrategy {
-  /** Whether `getToken` renews a token that is about to expire. The host is then notified only if that fails. */
-  readonly autoRenews?: boolean
-  /** How long before its expiry a token counts as about to expire, in milliseconds. @default 300_000 */
-  readonly expiryBufferMs?: number | undefined
-  /**
-   * Expiry of the strategy's current token, in milliseconds since the epoch by the clock of this device, if it differs
-   * from the token's `exp`.
-   */
-  readonly expiresAt?: number | undefined
-}
-
-/** A strategy whose tokens belong to a user who signed in. */
-export interface InteractiveLogin extends TokenSource {
-  /** Whether a user is signed in. Without a session there is no token before `authenticate()`. */
-  readonly hasSession: boolean
-  /** As in {@link AuthStrategy}. `mayAsk` is called when only the user can help: whether to ask. @default always */
-  getToken(mayAsk?: () => boolean): Awaitable<string | null>
-  /** Issuer and subject of the signed-in user's ID token, if there is one. */
-  readonly identity?: string | undefined
-  /** Sets the callback for a sign-out, or a sign-in of another user, in another tab. */
-  setSignedOutCallback?(callback: () => void): void
-  /** Ends a sign-in in progress, with its window, and ignores a later answer. Returns whether there was one. */
-  cancelLogin?(): boolean
 }
 
 /** The minimum that a host can supply: an object that returns a token on request. */

@@ -18,7 +18,6 @@ import {
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
   ClientCredentialsAuthStrategy,
-  type InteractiveLogin,
   type LogoutOptions,
   type PostAuthenticationCallback,
   type PreAuthConfig,
@@ -26,7 +25,6 @@ import {
   PreAuthStrategy,
   type TokenAuthServiceConfig,
   type TokenExpiringCallback,
-  type TokenSource,
 } from '../index.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
@@ -151,13 +149,7 @@ describe('types of strategies and services', () => {
     assertType<AuthenticationService>(new AnonymousAuthStrategy())
   })
 
-  it('TokenSource and InteractiveLogin say how a token is obtained', () => {
-    assertType<TokenSource>(new PreAuthStrategy({ accessToken: 'secret' }))
-    // @ts-expect-error a time in milliseconds
-    assertType<TokenSource>({ ...new AnonymousAuthStrategy(), expiryBufferMs: '5 minutes' })
-    assertType<InteractiveLogin>({ initialize() {}, authenticate() {}, getToken: () => null, hasSession: false })
-    // @ts-expect-error a login knows whether a user is signed in
-    assertType<InteractiveLogin>(new AnonymousAuthStrategy())
+  it('LogoutOptions contain what a sign-out waits for', () => {
     assertType<LogoutOptions>({ after: Promise.resolve() })
     // @ts-expect-error a promise
     assertType<LogoutOptions>({ after: 1_000 })

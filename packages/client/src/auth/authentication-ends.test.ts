@@ -1,16 +1,16 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it, vi } from 'vitest'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
-import type { AuthError } from '../errors.ts'
+import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type { AuthStrategy } from './auth-strategy.ts'
 import type { AuthenticationServiceOptions } from './authentication-options.ts'
 import { AuthenticationService } from './authentication-service.ts'
-import { userKey } from './sign-in/provider-address.ts'
+import { userKey } from './login/provider-address.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
 const LOGIN = {
@@ -48,8 +48,8 @@ function hostStrategy(more: Partial<AuthStrategy> = {}): AuthStrategy {
 }
 
 /** A login with a scripted identity client. */
-function loginOf(identity: FakeIdentityClient): AuthenticationInput {
-  return { type: 'pkce', config: LOGIN, identityClient: identity.factory }
+function loginOf(identity: FakeProvider): AuthenticationInput {
+  return identity.login(LOGIN)
 }
 
 const never = () => new Promise<never>(() => {})
@@ -294,7 +294,7 @@ describe('a token', () => {
   it('is available without the user unless a login says otherwise', () => {
     expect(setUp().auth.hasSession()).toBe(true)
     expect(setUp(hostStrategy()).auth.hasSession()).toBe(true)
-    expect(setUp(loginOf(new FakeIdentityClient())).auth.hasSession()).toBe(false)
+    expect(setUp(loginOf(new FakeProvider())).auth.hasSession()).toBe(false)
   })
 
   it('of a strategy that watches its expiry itself is reported when the strategy says so', async () => {
@@ -316,6 +316,32 @@ describe('a token', () => {
   })
 })
 
+describe('an error of a strategy', () => {
+  const call = async (error: unknown) => {
+    const { auth } = setUp(
+      hostStrategy({ authenticate: () => Promise.reject(error), getToken: () => Promise.reject(error) }),
+    )
+    await auth.initialize({ deploymentInfo })
+    return [await errorOf(auth.authenticate()), await errorOf(auth.getToken())]
+  }
+
+  it('from another copy of this library is an error of this one', async () => {
+    const other = Object.assign(new Error('No.'), { name: 'AuthError', code: 'AUTH_ERROR', reason: 'popup_closed' })
+    for (const error of await call(other)) {
+      expect(error).toBeInstanceOf(AuthError)
+      expect(error).toMatchObject({ message: 'No.', reason: 'popup_closed' })
+    }
+  })
+
+  it.each([
+    ['has another name', { name: 'Error', message: 'No.', reason: 'popup_closed' }],
+    ['says nothing', { name: 'AuthError', message: '', reason: 'popup_closed' }],
+    ['gives no reason', { name: 'AuthError', message: 'No.' }],
+  ])('is one of the host if it %s', async (_case, other) => {
+    for (const error of await call(other)) expect(error).toMatchObject({ reason: 'token_request_failed', cause: other })
+  })
+})
+
 describe('a login', () => {
   it('asks whether it may ask the user, and asks when nobody minds', async () => {
     for (const [mayAsk, calls] of [
@@ -323,7 +349,7 @@ describe('a login', () => {
       [() => true, ['restore', 'renew', 'login popup']],
       [undefined, ['restore', 'renew', 'login popup']],
     ] as const) {
-      const identity = new FakeIdentityClient()
+      const identity = new FakeProvider()
       const { auth, token, clock } = setUp(loginOf(identity), mayAsk ? { mayAsk } : {})
       const first = token('ann')
       identity.restored = async () => ({ accessToken: first })
@@ -337,9 +363,7 @@ describe('a login', () => {
   })
 
   it('is followed when its user signs out in another tab', async () => {
-    const identity = new FakeIdentityClient()
-    let signOut = () => {}
-    Object.assign(identity, { onSignedOut: (listener: () => void) => void (signOut = listener) })
+    const identity = new FakeProvider()
     const { auth, token } = setUp(loginOf(identity))
     const given = token('ann')
     identity.restored = async () => ({ accessToken: given })
@@ -347,14 +371,14 @@ describe('a login', () => {
     auth.setUserChangeHandler(changed)
     await auth.initialize({ deploymentInfo })
     expect(await auth.getToken()).toBe(given)
-    signOut()
+    for (const listener of identity.listeners) listener()
     await turnEventLoop()
     expect(changed).toHaveBeenCalledTimes(1)
     expect([auth.getCachedToken(), auth.hasSession()]).toEqual([null, false])
   })
 
   it('is followed also without a logger, when not everything of its user could be removed', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { environment, token } = setUp()
     identity.restored = async () => ({ accessToken: token('ann') })
     const auth = new AuthenticationService(loginOf(identity), { environment })
@@ -366,7 +390,7 @@ describe('a login', () => {
   })
 
   it('warns when not everything of a user who signed out elsewhere could be removed', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { auth, token, warnings } = setUp(loginOf(identity))
     identity.restored = async () => ({ accessToken: token('ann') })
     const error = new Error('the store is broken')
@@ -381,7 +405,7 @@ describe('a login', () => {
   })
 
   it('has an anonymous stand-in until its user signs in, which is signed out with it', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { auth, token, service } = setUp(loginOf(identity))
     await auth.initialize({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
@@ -406,7 +430,7 @@ describe('a login', () => {
   })
 
   it('may ask its user for longer than a function of the host may take', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { auth, token, clock } = setUp(loginOf(identity))
     identity.restored = async () => ({ accessToken: token('ann', 60) })
     identity.renewed = () => Promise.reject(Object.assign(new Error('gone'), { error: 'interaction_required' }))
@@ -422,7 +446,7 @@ describe('a login', () => {
   })
 
   it('with an unreadable token is reported by the expiry that it states', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { auth, clock } = setUp(loginOf(identity))
     identity.restored = async () => ({ accessToken: 'opaque', expiresAt: clock.now() + 3_600_000 })
     identity.renewed = () => Promise.reject(Object.assign(new Error('gone'), { error: 'interaction_required' }))
@@ -435,7 +459,7 @@ describe('a login', () => {
   })
 
   it('[SEC-15] of another user over the present one is a change of the user', async () => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const { auth, token } = setUp(loginOf(identity))
     identity.restored = async () => ({ accessToken: token('ann') })
     const tokens: (string | null)[] = []
@@ -488,7 +512,7 @@ describe('a logout', () => {
 
   it('removes the token of a stand-in before the chat is closed', async () => {
     const sessionStorage = new FakeStorage()
-    const { auth } = setUp(loginOf(new FakeIdentityClient()), {}, { sessionStorage })
+    const { auth } = setUp(loginOf(new FakeProvider()), {}, { sessionStorage })
     await auth.initialize({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
     await auth.getToken()

@@ -1,14 +1,14 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
+import { preloadPkce } from '../agent/preload.ts'
 import { AuthError } from '../errors.ts'
 import { Logger, LogLevel } from '../logger.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type { PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
-import { preloadPkce } from './sign-in/pkce-login.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'T1' }
 const CONFIG: PKCEAuthConfig = {
@@ -18,7 +18,7 @@ const CONFIG: PKCEAuthConfig = {
   authScheme: 'popup',
 }
 
-function setUp(choose: (identity: FakeIdentityClient) => AuthenticationInput | undefined) {
+function setUp(choose: (identity: FakeProvider) => AuthenticationInput | undefined) {
   const service = new FakeService()
   const page = pageWithWindow({ location: { href: 'https://app.test/', origin: 'https://app.test' } })
   let count = 0
@@ -27,7 +27,7 @@ function setUp(choose: (identity: FakeIdentityClient) => AuthenticationInput | u
     authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/token' }] },
   })
   service.on('POST /token', () => ({ access_token: token('anonymous') }))
-  const identity = new FakeIdentityClient()
+  const identity = new FakeProvider()
   const sessionStorage = new FakeStorage()
   const logged: string[] = []
   const logger = new Logger({ enableConsole: false, level: LogLevel.TRACE })
@@ -51,11 +51,7 @@ function setUp(choose: (identity: FakeIdentityClient) => AuthenticationInput | u
   }
 }
 
-const byLogin = (identity: FakeIdentityClient): AuthenticationInput => ({
-  type: 'pkce',
-  config: CONFIG,
-  identityClient: identity.factory,
-})
+const byLogin = (identity: FakeProvider): AuthenticationInput => identity.login(CONFIG)
 
 describe('a login', () => {
   it('[CFG-02] is selected by its type, and provides the token of the signed-in user', async () => {
@@ -171,7 +167,7 @@ describe('switchStrategyTo()', () => {
     expect([...sessionStorage.items.keys()]).toEqual(expect.arrayContaining(stored))
   })
 
-  it.each<[string, (identity: FakeIdentityClient) => AuthenticationInput]>([
+  it.each<[string, (identity: FakeProvider) => AuthenticationInput]>([
     ['a host-supplied token', () => ({ type: 'pre-auth', accessToken: 'given' })],
     ['a provider', () => ({ getToken: () => 'given' })],
     ['a login', byLogin],

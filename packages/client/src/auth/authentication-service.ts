@@ -2,12 +2,15 @@ import { AuthError, type SDKError } from '../errors.ts'
 import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import { feature } from '../platform/feature.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { renewalTime } from './access-token.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type {
+  AnonymousAuthCacheConfig,
   AuthenticationType,
   AuthStrategy,
   AuthStrategyInitializeOptions,
@@ -17,12 +20,27 @@ import type {
   TokenExpiringCallback,
 } from './auth-strategy.ts'
 import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
-import { type ChosenStrategy, chooseStrategy, type StrategyInUse } from './choose-strategy.ts'
+import { checkAuthInput, isStrategy } from './check-auth.ts'
 import { CurrentToken } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
-import { RememberedLogin } from './remembered-login.ts'
+import type { LoginSession } from './login/login.ts'
+import type { PKCEAuthStrategy } from './login/pkce-strategy.ts'
+import { isOwnStrategy, type OwnStrategy } from './own-strategy.ts'
 import { RefreshSpacing, Renewal } from './renewal.ts'
+import { rememberLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
 import { tokenIn } from './token-request.ts'
+
+/** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
+interface StrategyInUse {
+  readonly type: AuthenticationType
+  /** Undefined until its code is loaded. An anonymous one is there from the start. */
+  readonly strategy: OwnStrategy | undefined
+  /** An anonymous strategy that provides tokens until the user signs in. */
+  readonly standIn?: OwnStrategy | undefined
+  /** The anonymous strategy that was in use before the login. Logout removes its stored tokens. */
+  readonly former?: OwnStrategy | undefined
+  readonly isInitialized: boolean
+}
 
 /**
  * Owns the active strategy and the current token, and reports its expiry and its user.
@@ -30,6 +48,7 @@ import { tokenIn } from './token-request.ts'
  * Every token passes through {@link Renewal}, one at a time, and its user is compared with that of the tokens before it.
  */
 export class AuthenticationService {
+  readonly #input: AuthenticationInput | undefined
   readonly #options: AuthenticationServiceOptions
   readonly #environment: Environment
   readonly #renewal: Renewal
@@ -37,6 +56,8 @@ export class AuthenticationService {
   /** Created with the first forced refresh. */
   #spacing: RefreshSpacing | undefined
   #source: StrategyInUse
+  /** The strategy whose code is loading. */
+  #loading: Promise<OwnStrategy> | undefined
   /** Ended by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #era = new Era()
   /** The sign-in in progress. */
@@ -45,13 +66,23 @@ export class AuthenticationService {
   #isCancelled = false
   #postAuthentication: PostAuthenticationCallback | undefined
 
-  /** @throws {AuthError} `invalid_input` when the input has an unsupported shape */
+  /**
+   * The code of a method other than `anonymous` starts to load.
+   *
+   * @throws {AuthError} `invalid_input` when the input has an unsupported shape
+   */
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#options = options
     this.#environment = resolveEnvironment(options.environment)
     this.#renewal = new Renewal(this.#environment.clock)
     this.#current = new CurrentToken(this.#environment, options, expiresAt => void this.#onExpiring(expiresAt))
-    this.#source = this.#use(this.#choose(input))
+    checkAuthInput(input, this.#environment.page !== undefined)
+    this.#input = input ?? undefined
+    const strategy = this.#present(input)
+    this.#source = { type: typeOf(input), strategy, isInitialized: false }
+    if (strategy) this.#attach(strategy)
+    // A failure is reported by initialize(), which tries again.
+    else this.#load().catch(() => {})
   }
 
   /**
@@ -64,8 +95,11 @@ export class AuthenticationService {
     const { strategy, type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
-    const postAuthentication = this.#authenticatedCallback(this.#era)
-    await this.#callInEra('initialize()', () => strategy.initialize({ ...options, postAuthentication }))
+    const given = { ...options, postAuthentication: this.#authenticatedCallback(this.#era) }
+    const loaded = strategy ?? this.#load()
+    await this.#callInEra('initialize()', () =>
+      loaded instanceof Promise ? loaded.then(each => each.initialize(given)) : loaded.initialize(given),
+    )
     this.#source = { ...this.#source, isInitialized: true }
   }
 
@@ -88,7 +122,7 @@ export class AuthenticationService {
   async authenticate({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     this.#requireInitialized()
     const signIn = (this.#signIn ??= { isComplete: false })
-    const { strategy } = this.#source
+    const strategy = this.#strategy
     const era = this.#era
     try {
       const work = new Promise<void>(resolve => resolve(strategy.authenticate()))
@@ -112,14 +146,15 @@ export class AuthenticationService {
     config: PKCEAuthConfig,
     postAuthentication?: PostAuthenticationCallback | undefined,
   ): Promise<boolean> {
-    if (this.#source.type !== 'anonymous') return false
-    const next = this.#choose({ type: 'pkce', config })
-    const previous = this.#source.strategy
+    const { type, strategy: previous } = this.#source
+    if (type !== 'anonymous') return false
+    const strategy = await this.#era.during(() => this.#createLogin(config))
     this.#drop(endedBy('the exchange of the strategy'))
-    this.#source = { ...this.#use(next), former: previous }
-    this.#remembered.add(config)
+    this.#attach(strategy)
+    this.#source = { type: 'pkce', strategy, former: previous, isInitialized: false }
+    rememberLogin(this.#environment, this.#options.endpoint, config)
     this.#postAuthentication = postAuthentication
-    await previous.cleanup?.()
+    await previous?.cleanup()
     return true
   }
 
@@ -129,14 +164,15 @@ export class AuthenticationService {
    */
   async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
     if (this.hasSession() || this.#source.standIn) return
-    const { strategy } = this.#choose(undefined)
-    await strategy.initialize(options)
-    this.#source = { ...this.#source, standIn: strategy }
+    const standIn = this.#createAnonymous(this.#options.cache)
+    standIn.initialize(options)
+    this.#source = { ...this.#source, standIn }
   }
 
   /** Whether a token is available without user interaction. */
   hasSession(): boolean {
-    return this.#source.strategy.hasSession ?? true
+    const { strategy, type } = this.#source
+    return strategy ? strategy.hasSession : type !== 'pkce'
   }
 
   /**
@@ -149,12 +185,9 @@ export class AuthenticationService {
     this.#requireInitialized()
     const { supplied } = this.#current
     if (supplied !== undefined) return supplied
-    const { type, standIn } = this.#source
     const active = this.#active
-    // An argument may mean something to a strategy of the host.
-    const isOwnLogin = type === 'pkce' && !standIn
     const mayAsk = () => !this.#isCancelled && this.#options.mayAsk?.() !== false
-    const ask = () => (isOwnLogin ? active.getToken(mayAsk) : active.getToken())
+    const ask = () => active.getToken(mayAsk)
     return this.#renewal.join('ordinary', signal => {
       this.#isCancelled = false
       return this.#obtain(ask, signal)
@@ -172,7 +205,7 @@ export class AuthenticationService {
     this.#isCancelled = false
     const cancel = () => {
       this.#isCancelled = true
-      if (this.#source.strategy.cancelLogin?.()) this.#renewal.end(endedBy('the signal of the call'))
+      if (this.#source.strategy?.cancelLogin()) this.#renewal.end(endedBy('the signal of the call'))
     }
     signal?.addEventListener('abort', cancel)
     return untilAborted(work(), signal).finally(() => signal?.removeEventListener('abort', cancel))
@@ -197,7 +230,7 @@ export class AuthenticationService {
       const waitMs = this.#spacing.take(this.#now())
       if (waitMs > 0) await sleep(this.#environment.clock, waitMs, signal)
       signal.throwIfAborted()
-      return this.#obtain(() => (active.refresh ? active.refresh() : active.getToken()), signal)
+      return this.#obtain(() => active.refresh(), signal)
     }
     const { kind } = this.#renewal
     if (kind === 'ordinary' || kind === undefined) {
@@ -221,24 +254,24 @@ export class AuthenticationService {
   ): Promise<void> {
     const given = tokenIn(token)
     if (!given) throw new AuthError('The access token is empty.', 'invalid_input')
-    const { strategy } = this.#source
+    const strategy = this.#source.strategy ?? (await this.#load())
     const expiresAt = this.#current.expiryOf(given)
     const ends = expiresAt ?? Number.POSITIVE_INFINITY
     const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#now())
-    const until = !strategy.updateToken || (isBorrowed && strategy.autoRenews) ? renewed : isBorrowed && ends
+    const until = !strategy.acceptsTokens || (isBorrowed && strategy.autoRenews) ? renewed : isBorrowed && ends
     await this.#renewal.replace('supplied', async signal => {
       const arrived = { token: given, isAnonymous: false, bufferMs: strategy.expiryBufferMs, userChanged, until }
       await this.#current.adopt(arrived, signal)
       return given
     })
     if (isBorrowed) return
-    await this.#callInEra('updateToken()', () => strategy.updateToken?.(given))
+    await this.#callInEra('updateToken()', () => strategy.updateToken(given))
   }
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
-    const active = this.#active
-    await this.#callInEra('updateScopes()', () => active.updateScopes?.(scopes))
+    const active = this.#source.standIn ?? this.#source.strategy ?? (await this.#load())
+    await this.#callInEra('updateScopes()', () => active.updateScopes(scopes))
   }
 
   /**
@@ -283,16 +316,18 @@ export class AuthenticationService {
    */
   logout(options: LogoutOptions = {}): Promise<void> {
     const { strategy, standIn, former, type } = this.#source
-    const config = this.#remembered.take()
+    // Without the code of the login, its stored user is still removed before this returns.
+    const isLoaded = strategy !== undefined && type === 'pkce'
+    const stored = isLoaded ? undefined : takeStoredLogin(this.#input, this.#environment, this.#options.endpoint)
+    if (isLoaded) takeRememberedLogin(this.#environment, this.#options.endpoint)
     this.#drop(endedBy('logout()'))
-    const endings = [strategy, standIn, former].map(async each => {
-      // A login waits itself, since a browser opens its window only during the user's click.
-      if (each && 'hasSession' in each) return each.logout?.(options)
-      if (options.after && type !== 'anonymous' && each === strategy) await options.after
-      await this.#callInEra('logout()', () => each?.logout?.(options))
-    })
-    if (config && type === 'anonymous')
-      endings.push(Promise.resolve(this.#choose({ type: 'pkce', config }).strategy.logout?.(options)))
+    const endings = [standIn, former].map(each => this.#callInEra('logout()', () => each?.logout()))
+    if (isLoaded) endings.push(Promise.resolve(strategy.logout(options)))
+    else {
+      if (stored) endings.push(this.#logOutStored(stored.config, stored.session, options))
+      if (type !== 'pkce' && (strategy || isStrategy(this.#input ?? {})))
+        endings.push(this.#logOutHere(strategy, type, options))
+    }
     return Promise.all(endings).then(
       () => {},
       error => Promise.reject(asAuthFailure(error)),
@@ -305,9 +340,9 @@ export class AuthenticationService {
    */
   async forgetUser(): Promise<void> {
     const { strategy, standIn, former, type } = this.#source
-    if (type === 'pkce') this.#remembered.take()
+    if (type === 'pkce') takeRememberedLogin(this.#environment, this.#options.endpoint)
     this.#drop(endedBy('a sign-out in another tab'))
-    const forget = (each: AuthStrategy | undefined) => this.#callInEra('forget()', () => each?.forget?.())
+    const forget = (each: OwnStrategy | undefined) => this.#callInEra('forget()', () => each?.forget())
     await Promise.all([strategy, standIn, former].map(forget)).catch((error: unknown) => {
       this.#options.logger?.warn('The tokens of the user who signed out in another tab could not be removed.', {
         error,
@@ -321,9 +356,11 @@ export class AuthenticationService {
    * @param reason what operations in flight reject with
    */
   async cleanup(reason: SDKError = endedBy('cleanup()')): Promise<void> {
-    const { strategy } = this.#source
+    const strategy = this.#source.strategy ?? this.#loading?.catch(() => undefined)
     this.#drop(reason)
-    await this.#call('cleanup()', undefined, () => strategy.cleanup?.())
+    await this.#call('cleanup()', undefined, () =>
+      strategy instanceof Promise ? strategy.then(each => each?.cleanup()) : strategy?.cleanup(),
+    )
   }
 
   /** The authentication method in use. */
@@ -336,9 +373,9 @@ export class AuthenticationService {
     return this.#source.isInitialized
   }
 
-  /** The strategy in use. */
-  getStrategy(): AuthStrategy {
-    return this.#source.strategy
+  /** The strategy in use: the host's own one, or one of this library. Undefined until its code is loaded, by `initialize()` at the latest. */
+  getStrategy(): AuthStrategy | undefined {
+    return this.#input && isStrategy(this.#input) ? (this.#input as AuthStrategy) : this.#source.strategy
   }
 
   /** Whether the tokens are anonymous. */
@@ -356,29 +393,81 @@ export class AuthenticationService {
     return this.#source.type === 'pkce'
   }
 
-  /** The strategy that currently provides tokens. */
-  get #active(): StrategyInUse['strategy'] {
-    return this.#source.standIn ?? this.#source.strategy
+  /** The strategy in use. Only after {@link initialize}. */
+  get #strategy(): OwnStrategy {
+    this.#requireInitialized()
+    return this.#source.strategy as OwnStrategy
+  }
+
+  /** The strategy that currently provides tokens. Only after {@link initialize}. */
+  get #active(): OwnStrategy {
+    return this.#source.standIn ?? this.#strategy
   }
 
   #now(): number {
     return this.#environment.clock.now()
   }
 
-  get #remembered(): RememberedLogin {
-    return new RememberedLogin(this.#environment.sessionStorage, this.#options.endpoint)
+  /** The strategy of an input that needs no code to be loaded. */
+  #present(input: AuthenticationInput | null | undefined): OwnStrategy | undefined {
+    if (!input) return this.#createAnonymous(this.#options.cache)
+    if ('type' in input && input.type === 'anonymous')
+      return this.#createAnonymous(input.config?.cache ?? this.#options.cache)
+    return isOwnStrategy(input) ? input : undefined
   }
 
-  #choose(input: AuthenticationInput | null | undefined): ChosenStrategy {
-    const { logger, cache } = this.#options
-    return chooseStrategy(input, { environment: this.#environment, logger, cache })
+  #createAnonymous(cache: AnonymousAuthCacheConfig | undefined): AnonymousAuthStrategy {
+    const { logger } = this.#options
+    const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
+    return new AnonymousAuthStrategy({ cache }, this.#environment, warn)
   }
 
-  #use(chosen: ChosenStrategy): StrategyInUse {
-    const strategy: StrategyInUse['strategy'] = chosen.strategy
-    strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#current.announce(expiresAt))
-    strategy.setSignedOutCallback?.(() => void this.handleSignedOut())
-    return { ...chosen, strategy, isInitialized: false }
+  async #createLogin(config: PKCEAuthConfig): Promise<PKCEAuthStrategy> {
+    const { createLogin } = await loadAuth()
+    return createLogin(config, { environment: this.#environment, logger: this.#options.logger })
+  }
+
+  /** The strategy of the input, whose code is loaded once, and again after a failure. */
+  #load(): Promise<OwnStrategy> {
+    const create = async () => {
+      const { createStrategy } = await loadAuth()
+      const options = { environment: this.#environment, logger: this.#options.logger }
+      return createStrategy(this.#input as AuthenticationInput, options)
+    }
+    this.#loading ??= create().then(
+      strategy => {
+        this.#attach(strategy)
+        this.#source = { ...this.#source, strategy }
+        return strategy
+      },
+      error => {
+        this.#loading = undefined
+        throw error
+      },
+    )
+    return this.#loading
+  }
+
+  #attach(strategy: OwnStrategy): void {
+    strategy.attach({
+      environment: this.#environment,
+      logger: this.#options.logger,
+      onExpiring: ({ expiresAt }) => this.#current.announce(expiresAt),
+      onSignedOut: () => void this.handleSignedOut(),
+    })
+  }
+
+  /** Ends a session of which only the stored user is known. */
+  async #logOutStored(config: PKCEAuthConfig, session: LoginSession, options: LogoutOptions): Promise<void> {
+    const login = await this.#callInEra('logout()', () => this.#createLogin(config))
+    await login.logout(options, session)
+  }
+
+  /** Ends the session of a strategy without a login, which may be one of the host. */
+  async #logOutHere(present: OwnStrategy | undefined, type: AuthenticationType, options: LogoutOptions): Promise<void> {
+    if (options.after && type !== 'anonymous') await options.after
+    const strategy = present ?? (await this.#load())
+    await this.#callInEra('logout()', () => strategy.logout(options))
   }
 
   /** Calls a function of the strategy. If it does not settle, only its caller receives an error. */
@@ -392,10 +481,16 @@ export class AuthenticationService {
   }
 
   async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
-    const { strategy, standIn, type } = this.#source
+    const { standIn, type } = this.#source
+    const strategy = this.#strategy
+    const asked = async () => ask()
     // A strategy of this library limits its requests itself, so that its error names the one without an answer.
-    const isHosts = type === 'pre-auth'
-    const given = isHosts ? await this.#call('getToken()', signal, ask) : await ask()
+    const given =
+      type === 'pre-auth'
+        ? await this.#call('getToken()', signal, ask)
+        : await asked().catch((error: unknown) => {
+            throw asAuthFailure(error)
+          })
     signal.throwIfAborted()
     const token = tokenIn(given)
     if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
@@ -413,7 +508,7 @@ export class AuthenticationService {
 
   /** Uses the token of a completed sign-in. The argument that the strategy passes is ignored (AUTH-24). */
   async #onAuthenticated(): Promise<void> {
-    const { strategy } = this.#source
+    const strategy = this.#strategy
     if (this.#source.standIn) {
       this.#source = { ...this.#source, standIn: undefined, former: this.#source.standIn }
       this.#current.drop()
@@ -448,7 +543,7 @@ export class AuthenticationService {
   /** A strategy that renews tokens tries that first; the host is notified only if the token is not renewed. */
   async #onExpiring(expiresAt: number): Promise<void> {
     const current = this.#current
-    if (!this.#source.strategy.autoRenews) return current.announce(expiresAt)
+    if (!this.#source.strategy?.autoRenews) return current.announce(expiresAt)
     const token = current.value
     try {
       await this.getToken()
@@ -473,4 +568,17 @@ export class AuthenticationService {
     if (this.#source.isInitialized) return
     throw new AuthError('There is no access token before initialize().', 'token_missing')
   }
+}
+
+/** Loads the code that anonymous hosts never run. */
+function loadAuth() {
+  return feature('auth', () => import('./create-strategy.ts'))
+}
+
+/** A provider or strategy of the host counts as pre-auth, so it is never replaced by a login. */
+function typeOf(input: AuthenticationInput | null | undefined): AuthenticationType {
+  if (!input) return 'anonymous'
+  if (isOwnStrategy(input)) return input.authenticationType === 'pkce' ? 'pkce' : 'pre-auth'
+  const { type } = input as { type?: unknown }
+  return type === 'anonymous' || type === 'pkce' || type === 'client-credentials' ? type : 'pre-auth'
 }

@@ -26,11 +26,11 @@ export function checkAuthInput(input: AuthenticationInput | null | undefined, is
     case 'client-credentials':
       return checkClientCredentials((input as { config: ClientCredentialsAuthConfig }).config, isPage)
     case 'pkce': {
-      const { config, identityClient } = input as { config: unknown; identityClient?: unknown }
+      const { config } = input as { config: unknown }
       if (typeof config !== 'object' || config === null) throw invalid("of type 'pkce' has no config")
-      if (!identityClient && !isPage)
+      if (!isPage)
         throw new AuthError(
-          'A login needs a browser. Elsewhere pass a token, client credentials, or an identityClient.',
+          'A login needs a browser. Elsewhere pass a token or client credentials.',
           'browser_unsupported',
         )
       return

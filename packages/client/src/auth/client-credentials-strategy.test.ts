@@ -20,7 +20,7 @@ function setUp(more: Partial<ClientCredentialsAuthConfig> = {}, lifeSeconds = 36
     access_token: fakeToken({ exp: service.clock.now() / 1000 + lifeSeconds, jti: ++count }),
   }))
   const strategy = new ClientCredentialsAuthStrategy({ ...config, ...more }, service.environment())
-  strategy.initialize({ deploymentInfo: { apiDomain } })
+  void strategy.initialize({ deploymentInfo: { apiDomain } })
   return { service, strategy, clock: service.clock }
 }
 

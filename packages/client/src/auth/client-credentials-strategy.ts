@@ -2,8 +2,9 @@ import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { expiryOfFresh, renewalTime } from './access-token.ts'
-import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig, TokenSource } from './auth-strategy.ts'
+import type { ClientCredentialsAuthConfig } from './auth-strategy.ts'
 import { checkClientCredentials } from './check-auth.ts'
+import { OwnStrategy } from './own-strategy.ts'
 import { Renewal } from './renewal.ts'
 import { mayUseHttp, requestToken } from './token-request.ts'
 
@@ -19,37 +20,27 @@ interface HeldToken {
  * A token for a program that talks to the agent under its own identity: a client-credentials grant with the host's id
  * and secret. The token stays in memory and is replaced five minutes before it expires.
  */
-export class ClientCredentialsAuthStrategy implements TokenSource {
+export class ClientCredentialsAuthStrategy extends OwnStrategy {
+  readonly authenticationType = 'client-credentials'
   readonly #environment: Environment
   readonly #config: ClientCredentialsAuthConfig
   #held: HeldToken | undefined
   readonly #renewal: Renewal
-  /** What the last {@link initialize} received. */
-  #given: AuthStrategyInitializeOptions | undefined
 
   /**
    * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
    *   `allowInBrowser` permits that everyone can read the secret
    */
   constructor(config: ClientCredentialsAuthConfig, environment: Environment = defaultEnvironment()) {
+    super()
     checkClientCredentials(config, environment.page !== undefined)
     this.#config = { ...config, scopes: [...(config.scopes ?? [])] }
     this.#environment = environment
     this.#renewal = new Renewal(environment.clock)
   }
 
-  get expiresAt(): number | undefined {
+  override get expiresAt(): number | undefined {
     return this.#held?.expiresAt
-  }
-
-  initialize(options: AuthStrategyInitializeOptions): void {
-    this.#given = options
-  }
-
-  /** Obtains a token without user interaction. */
-  async authenticate(): Promise<void> {
-    const accessToken = await this.getToken()
-    await this.#given?.postAuthentication?.({ accessToken })
   }
 
   /** The token if it is valid for five more minutes, otherwise a new one. */
@@ -64,24 +55,24 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
   }
 
   /** Drops the token. */
-  logout(): void {
+  override logout(): void {
     this.#renewal.end(new AuthError('The token request was ended by logout().', 'token_missing'))
     this.#held = undefined
   }
 
   /** As {@link logout}. */
-  forget(): void {
+  override forget(): void {
     this.logout()
   }
 
   /** Host of the token endpoint. */
-  getDomain(): string | undefined {
+  override getDomain(): string | undefined {
     return URL.canParse(this.#config.tokenUrl) ? new URL(this.#config.tokenUrl).host : undefined
   }
 
   async #request(signal: AbortSignal): Promise<string> {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    const { deploymentInfo, endpoint, onRateLimited } = this.#given ?? {}
+    const { deploymentInfo, endpoint, onRateLimited } = this.given ?? {}
     const allowHttp = deploymentInfo !== undefined && mayUseHttp(deploymentInfo.apiDomain, endpoint)
     const request = { tokenUrl, clientId, clientSecret, scopes, allowHttp, onRateLimited }
     const { accessToken, expiresIn } = await requestToken(this.#environment, request, signal)

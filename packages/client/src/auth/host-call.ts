@@ -36,6 +36,9 @@ export async function answerInTime<T>(
 /** Wraps an error that the host's code threw. The message and `cause` keep its wording. */
 export function asAuthFailure(cause: unknown): SDKError {
   if (cause instanceof SDKError) return cause
+  const { name, message, reason } = (cause ?? {}) as Partial<AuthError>
+  // Of another copy of this library: a login may be in a separate bundle, as it is with a script tag.
+  if (name === 'AuthError' && message && reason) return new AuthError(message, reason, { cause })
   return new AuthError(`The authentication failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
 }
 

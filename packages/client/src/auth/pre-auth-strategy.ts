@@ -2,48 +2,52 @@ import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import { renewalTime } from './access-token.ts'
-import type { AuthStrategyInitializeOptions, PreAuthConfig, TokenSource } from './auth-strategy.ts'
+import type { AuthStrategyInitializeOptions, PreAuthConfig } from './auth-strategy.ts'
 import { ClockSkew } from './clock-skew.ts'
 import { describeFailure } from './host-call.ts'
+import { OwnStrategy } from './own-strategy.ts'
 import { tokenIn } from './token-request.ts'
 
 /** An access token supplied by the host; renewed by the host's function, if there is one. */
-export class PreAuthStrategy implements TokenSource {
-  /** True with `refreshTokenFn`. */
-  readonly autoRenews: boolean
-  /** The configured token. */
-  readonly expiryBufferMs: number | undefined
+export class PreAuthStrategy extends OwnStrategy {
+  readonly authenticationType = 'pre-auth'
   readonly #clock: Clock
   readonly #config: PreAuthConfig
   readonly #skew = new ClockSkew()
   #token: string
   /** When `refreshTokenFn` returned it. The age of any other token is unknown, so it may expire soon. */
   #obtainedAt = Number.NEGATIVE_INFINITY
-  #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
   constructor(config: PreAuthConfig, clock: Clock = defaultEnvironment().clock) {
+    super()
     this.#config = config
     this.#clock = clock
     this.#token = config.accessToken
-    this.autoRenews = config.refreshTokenFn !== undefined
-    this.expiryBufferMs = config.expiryBufferMs
   }
 
-  get expiresAt(): number | undefined {
+  /** True with `refreshTokenFn`. */
+  override get autoRenews(): boolean {
+    return this.#config.refreshTokenFn !== undefined
+  }
+
+  override get acceptsTokens(): boolean {
+    return true
+  }
+
+  override get expiryBufferMs(): number | undefined {
+    return this.#config.expiryBufferMs
+  }
+
+  override get expiresAt(): number | undefined {
     return this.#skew.expiryOf(this.#token, this.#clock.now())
   }
 
   /** @throws {AuthError} `token_missing` when the token is blank */
-  initialize({ postAuthentication }: AuthStrategyInitializeOptions): void {
+  override initialize(options: AuthStrategyInitializeOptions): void {
     if (!tokenIn(this.#token)) {
       throw new AuthError('The pre-auth token is empty. Pass it as auth.accessToken.', 'token_missing')
     }
-    this.#postAuthentication = postAuthentication
-  }
-
-  async authenticate(): Promise<void> {
-    const accessToken = await this.getToken()
-    await this.#postAuthentication?.({ accessToken })
+    this.given = options
   }
 
   /** The token; a renewed one if it is about to expire and can be renewed. */
@@ -74,7 +78,7 @@ export class PreAuthStrategy implements TokenSource {
   }
 
   /** Replaces the token. */
-  updateToken(token: string): void {
+  override updateToken(token: string): void {
     this.#token = token
     this.#obtainedAt = Number.NEGATIVE_INFINITY
   }

@@ -5,8 +5,8 @@ import { LOGIN_FILE, LOGIN_LOADER, SCRIPT_INTRO } from '../../script-tag.mjs'
 
 /** The parts of the script that find and load the login, as the build puts them into its wrapper. */
 const SCRIPT = `(() => { ${SCRIPT_INTRO} ${LOGIN_LOADER} globalThis.loadLogin = loadLogin })()`
-const LOGIN = `export const createOidcIdentityClient = () => 'ours'`
-const OUTCOME = `loadLogin().then(login => login.createOidcIdentityClient(), error => 'failed: ' + error.message)`
+const LOGIN = `export const load = () => 'ours'`
+const OUTCOME = `loadLogin().then(login => login.load(), error => 'failed: ' + error.message)`
 
 describe.skipIf(!hasChromium())('the script tag', () => {
   let chromium: LaunchedChromium
@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium())('the script tag', () => {
   /** Loads a page with markup before the script tag, and returns what loading the login gives. */
   async function load(markup: string, attributes = '', policy = ''): Promise<{ outcome: string; foreign: string[] }> {
     const foreign: string[] = []
-    const evil = await servePages({ [`/${LOGIN_FILE}.js`]: `export const createOidcIdentityClient = () => 'foreign'` })
+    const evil = await servePages({ [`/${LOGIN_FILE}.js`]: `export const load = () => 'foreign'` })
     const meta = policy && `<meta http-equiv="Content-Security-Policy" content="${policy}">`
     const server = await servePages({
       '/': `<!doctype html>${meta}${markup.replaceAll('EVIL', evil.url)}<script src="/sdk.js" ${attributes}></script>`,

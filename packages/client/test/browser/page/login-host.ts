@@ -1,5 +1,4 @@
-import { AuthError, AuthenticationService } from '@aiagent/client'
-import type { IdentityClientFactory, PKCEAuthConfig } from '@aiagent/client/pkce'
+import { AuthError, type AuthenticationInput, AuthenticationService, type PKCEAuthConfig } from '@aiagent/client'
 import { type DeploymentInfo, paths } from '@aiagent/protocol'
 
 /** What a page needs to know to let somebody sign in. Stands in its address, so that it survives every way to leave it. */
@@ -34,9 +33,9 @@ export class LoginHost {
   readonly #service: AuthenticationService
   #token = ''
 
-  constructor(setup: LoginSetup, identityClient?: IdentityClientFactory) {
+  constructor(setup: LoginSetup, auth: AuthenticationInput = { type: 'pkce', config: setup.config }) {
     this.#setup = setup
-    this.#service = new AuthenticationService({ type: 'pkce', config: setup.config, identityClient })
+    this.#service = new AuthenticationService(auth)
   }
 
   start = (): Promise<void> =>
@@ -89,14 +88,14 @@ export class LoginHost {
   }
 }
 
-/** What the page's script does: one host, made of what the page's address says, with the library's own identity client. */
-export function startLoginPage(identityClientOf?: (setup: LoginSetup) => IdentityClientFactory): void {
+/** What the page's script does: one host, made of what the page's address says, with the library's own login. */
+export function startLoginPage(authOf?: (setup: LoginSetup) => AuthenticationInput): void {
   // A login may return to the page's bare address.
   const given = new URL(location.href).searchParams.get('setup')
   if (given !== null) localStorage.setItem('setup', given)
   const text = given ?? localStorage.getItem('setup') ?? ''
   const setup = JSON.parse(text) as LoginSetup
-  const host = new LoginHost(setup, identityClientOf?.(setup))
+  const host = new LoginHost(setup, authOf?.(setup))
   globalThis.loginHost = host
   for (const call of ['login', 'token', 'refresh', 'logout'] as const)
     document.getElementById(call)?.addEventListener('click', () => void host.run(call))

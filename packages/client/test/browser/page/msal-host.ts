@@ -1,4 +1,4 @@
-import { msalIdentityClient } from '@aiagent/client/msal'
+import { MsalAuthStrategy } from '@aiagent/client/msal'
 import { PublicClientApplication } from '@azure/msal-browser'
 import { startLoginPage } from './login-host.ts'
 import { POPUP_TIMEOUT_MS } from './popup-timeout.ts'
@@ -7,7 +7,7 @@ import { POPUP_TIMEOUT_MS } from './popup-timeout.ts'
 export function startMsalPage(): void {
   startLoginPage(({ config }) => {
     const { host } = new URL(config.authorizationUrl ?? '')
-    return msalIdentityClient(
+    return new MsalAuthStrategy(
       new PublicClientApplication({
         auth: {
           clientId: config.clientId,
@@ -18,6 +18,7 @@ export function startMsalPage(): void {
         },
         system: { protocolMode: 'OIDC', popupBridgeTimeout: POPUP_TIMEOUT_MS },
       }),
+      config,
     )
   })
 }

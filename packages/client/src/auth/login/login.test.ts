@@ -1,12 +1,11 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../../test/fake-login.ts'
 import { pageWithWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../../test/fake-service.ts'
 import { AuthError } from '../../errors.ts'
 import type { AuthenticationResult, PKCEAuthConfig } from '../auth-strategy.ts'
-import type { IdentitySession } from './identity-client.ts'
-import { PKCEAuthStrategy } from './pkce-strategy.ts'
+import type { LoginSession } from './login.ts'
 
 const CONFIG: PKCEAuthConfig = {
   clientId: 'client',
@@ -21,7 +20,7 @@ const deploymentInfo = { apiDomain: 'api.test', domainHint: 'acme.test' }
 
 function setUp(more: Partial<PKCEAuthConfig> = {}) {
   const service = new FakeService()
-  const identity = new FakeIdentityClient()
+  const identity = new FakeProvider()
   let count = 0
   const session = (lifeSeconds = 3600, claims = {}) => ({
     accessToken: fakeToken({ exp: service.clock.now() / 1000 + lifeSeconds, jti: ++count, ...claims }),
@@ -31,7 +30,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}) {
   identity.renewed = async () => session()
   const config = Object.freeze({ ...CONFIG, ...more })
   const environment = service.environment({ page })
-  const strategy = new PKCEAuthStrategy(config, { environment, identityClient: identity.factory })
+  const strategy = identity.login(config, { environment })
   const told: string[] = []
   const start = (scopes?: readonly string[]) =>
     strategy.initialize({
@@ -64,7 +63,7 @@ describe('initialize()', () => {
   ])('[AUTH-09] sends %s', async (_case, scopes, given, expected) => {
     const { identity, start, config } = setUp({ scopes })
     await start(given)
-    expect(identity.settings?.config.scopes).toEqual(expected)
+    expect(identity.scopes).toEqual(expected)
     // The host's object is frozen: a change would have thrown.
     expect(config.scopes).toEqual(scopes)
   })
@@ -72,11 +71,15 @@ describe('initialize()', () => {
   it('removes the authority’s trailing slash, and uses the first known authority if none is set', async () => {
     const first = setUp()
     await first.start()
-    expect(first.identity.settings?.authority).toBe('https://login.test/acme')
     expect(first.strategy.getDomain()).toBe('login.test')
-    const second = setUp({ authorizationUrl: undefined })
+    await first.strategy.authenticate()
+    await first.strategy.logout()
+    const second = setUp({ authorizationUrl: undefined, knownAuthorities: ['first.test', 'second.test'] })
     await second.start()
-    expect(second.identity.settings?.authority).toBe('https://login.test')
+    await second.strategy.authenticate()
+    await second.strategy.logout()
+    const endpoints = [first, second].map(({ identity }) => identity.plans[0]?.constructedEndpoint)
+    expect(endpoints).toEqual(['https://login.test/acme/oauth2/v2.0/logout', 'https://first.test/oauth2/v2.0/logout'])
   })
 
   it('fails if a redirect returned a refusal', async () => {
@@ -93,30 +96,6 @@ describe('initialize()', () => {
   ])('refuses %j', (more, field) => {
     expect(() => setUp(more)).toThrow(
       expect.objectContaining({ reason: 'invalid_input', message: expect.stringContaining(field) }),
-    )
-  })
-
-  it('reports that the identity client could not be created, and retries the next time', async () => {
-    const { identity, environment } = setUp()
-    let broken = true
-    const identityClient = async () => {
-      if (broken) throw new TypeError('Failed to fetch dynamically imported module')
-      return identity
-    }
-    const strategy = new PKCEAuthStrategy(CONFIG, { environment, identityClient })
-    await expect(strategy.initialize({ deploymentInfo })).rejects.toMatchObject({
-      name: 'AuthError',
-      reason: 'token_request_failed',
-    })
-    broken = false
-    await strategy.initialize({ deploymentInfo })
-    expect(identity.calls).toEqual(['restore'])
-  })
-
-  it('requires a page, or an identity client of the host', () => {
-    const environment = new FakeService().environment()
-    expect(() => new PKCEAuthStrategy(CONFIG, { environment })).toThrow(
-      expect.objectContaining({ reason: 'browser_unsupported' }),
     )
   })
 })
@@ -362,8 +341,8 @@ describe('logout()', () => {
   it('[SEC-04] discards a login and a renewal that end after it', async () => {
     const { identity, strategy, session, start } = setUp()
     await start()
-    let finish: (value: IdentitySession) => void = () => {}
-    const later = () => new Promise<IdentitySession>(resolve => (finish = resolve))
+    let finish: (value: LoginSession) => void = () => {}
+    const later = () => new Promise<LoginSession>(resolve => (finish = resolve))
     identity.signIn = later
     const login = strategy.authenticate().catch(error => error.reason)
     await strategy.logout()
@@ -384,7 +363,7 @@ describe('logout()', () => {
     identity.signIn = () => new Promise(() => {})
     const login = strategy.authenticate().catch(error => error.reason)
     await strategy.logout()
-    expect([await login, identity.logins[0]?.signal?.aborted]).toEqual(['token_missing', true])
+    expect([await login, identity.logins[0]?.signal.aborted]).toEqual(['token_missing', true])
   })
 
   it('[REL-50] limits the calls of an identity client that need no user', async () => {

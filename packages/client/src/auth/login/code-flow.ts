@@ -18,12 +18,12 @@ import {
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { FetchedText } from '../../platform/fetch-text.ts'
-import { fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { fetchPatiently, type Patience, type RateLimitCallback, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { jwtPayload } from '../../util/jwt-payload.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { wellFormed } from '../../util/well-formed.ts'
 import { expiryOfFresh } from '../access-token.ts'
-import type { IdentityClientSettings } from './identity-client.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { constructedIssuer } from './logout-plan.ts'
 import type { KnownConfiguration } from './openid-configuration.ts'
 import type { IssuedTokens } from './signed-in-user.ts'
@@ -35,7 +35,12 @@ import type { IssuedTokens } from './signed-in-user.ts'
 
 /** The provider of a login. */
 export interface Provider {
-  readonly settings: IdentityClientSettings
+  /** The login, with its final scopes. */
+  readonly config: Pick<PKCEAuthConfig, 'clientId' | 'redirectUri'> & { readonly scopes: readonly string[] }
+  /** Address below which the provider publishes its OpenID configuration. */
+  readonly authority: string
+  readonly environment: Environment
+  readonly onRateLimited?: RateLimitCallback | undefined
   readonly configuration: KnownConfiguration
   /** Issuer of the user's earlier ID tokens. */
   readonly pinnedIssuer?: string | undefined
@@ -82,7 +87,7 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  * @throws {AuthError} `browser_unsupported` on a page without encryption, `metadata_failed` without the endpoint
  */
 export async function createAuthorizationRequest(
-  { settings: { config, environment }, configuration }: Provider,
+  { config, environment, configuration }: Provider,
   { nextRoute, parameters }: AuthorizationOptions,
 ): Promise<AuthorizationRequest> {
   // biome-ignore lint/style/noRestrictedGlobals: the OAuth library encrypts with it
@@ -133,13 +138,12 @@ export async function exchangeCode(
   const exchange = new Exchange(provider, signal, TOKEN_WAIT_MS)
   const parameters = new URL(answer).searchParams
   const validated = validateAuthResponse(exchange.serverOf(parameters), exchange.client, parameters, state)
-  const { redirectUri } = provider.settings.config
   const response = await authorizationCodeGrantRequest(
     exchange.server,
     exchange.client,
     None(),
     validated,
-    redirectUri,
+    provider.config.redirectUri,
     verifier,
     exchange.options,
   )
@@ -181,8 +185,8 @@ class Exchange {
   hasIdToken = false
 
   /** @param limitMs time limit of all requests and waits, in milliseconds */
-  constructor({ settings, configuration, pinnedIssuer }: Provider, signal: AbortSignal, limitMs: number) {
-    const { config, authority, environment, onRateLimited } = settings
+  constructor(provider: Provider, signal: AbortSignal, limitMs: number) {
+    const { config, authority, environment, onRateLimited, configuration, pinnedIssuer } = provider
     const tokenEndpoint = configuration.token_endpoint
     if (!tokenEndpoint) throw missing('token_endpoint')
     this.#environment = environment

@@ -4,17 +4,19 @@ import { FakeLoginPage, type FakeLoginWindow } from '../../../test/fake-login-pa
 import { FakeService, FakeStorage, fakeToken } from '../../../test/fake-service.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { REDIRECT_ANSWER_KEY, RETURN_KEY } from './callback-page.ts'
-import type { IdentitySession } from './identity-client.ts'
-import { planLogout } from './logout-plan.ts'
-import { OidcIdentityClient } from './oidc-identity-client.ts'
+import { asAuthError } from './identity-errors.ts'
+import type { LoginRequest, LoginSession } from './login.ts'
+import { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './pkce-strategy.ts'
 
 const AUTHORITY = 'https://login.test/acme/policy'
 /** As the login of a deployment constructs it. */
 const CONSTRUCTED_ISSUER = 'https://login.test/tfp/acme/policy/v2.0/'
-const CONFIG: PKCEAuthConfig & { scopes: readonly string[] } = {
+const CONFIG: PKCEAuthConfig = {
   clientId: 'client',
   redirectUri: 'https://app.test/callback.html',
   knownAuthorities: ['login.test'],
+  authorizationUrl: AUTHORITY,
+  authScheme: 'popup',
   scopes: ['openid', 'offline_access', 'api://x/read'],
 }
 const endpoints = {
@@ -32,10 +34,49 @@ function idToken(claims: object): string {
   return `${btoa(JSON.stringify({ alg: 'RS256' }))}.${payload}.c2ln`
 }
 
+/** A login whose steps a test calls one by one. */
+class OpenLogin extends PKCEAuthStrategy {
+  constructor(config: PKCEAuthConfig, options: PKCEAuthStrategyOptions, onRateLimited?: (limit: Limit) => void) {
+    super(config, options)
+    // Without the first step, which restores a session.
+    this.given = { deploymentInfo: { apiDomain: 'api.test' }, onRateLimited }
+  }
+  override restore(): Promise<LoginSession | null> {
+    return named(super.restore())
+  }
+  login(request: Omit<LoginRequest, 'signal'>): Promise<LoginSession> {
+    return named(this.signIn({ ...request, signal: this.life }))
+  }
+  override renew(session: LoginSession): Promise<LoginSession> {
+    return named(super.renew(session))
+  }
+  override listen(onSignedOut: () => void): () => void {
+    return super.listen(onSignedOut)
+  }
+}
+
+/** Fails with the errors that the login reports. */
+function named<T>(step: Promise<T>): Promise<T> {
+  return step.catch((error: unknown) => {
+    throw asAuthError(error, 'The step')
+  })
+}
+
+interface Limit {
+  readonly operation: string
+  readonly retryInMs: number
+}
+
 function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), sessionStorage = new FakeStorage()) {
   const service = new FakeService()
   const localStorage = new FakeStorage()
-  const state = { count: 0, refresh: true, claims: {} as object | null, headers: {} }
+  const state = {
+    count: 0,
+    refresh: true,
+    claims: {} as object | null,
+    headers: {},
+    logout: undefined as string | undefined,
+  }
   const forms: Record<string, string>[] = []
   const discovery = '/acme/policy/v2.0/.well-known/openid-configuration'
   service.on(`GET ${discovery}`, endpoints)
@@ -45,7 +86,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
     const n = ++state.count
     const nonce = form['grant_type'] === 'authorization_code' ? page.nonce : undefined
     const tokens = {
-      access_token: fakeToken({ sub: 'ann', jti: n }),
+      access_token: fakeToken({ sub: 'ann', jti: n, logout: state.logout }),
       id_token: state.claims && idToken({ nonce, ...state.claims }),
       ...(state.refresh && { refresh_token: `refresh-${n}` }),
       token_type: 'Bearer',
@@ -55,18 +96,9 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
   })
   vi.stubGlobal('fetch', service.fetch)
   const environment = service.environment({ sessionStorage, localStorage })
-  const limits: { operation: string; retryInMs: number }[] = []
-  const onRateLimited = (limit: { operation: string; retryInMs: number }) => void limits.push(limit)
+  const limits: Limit[] = []
   const make = (other: Partial<PKCEAuthConfig> = {}) =>
-    new OidcIdentityClient(
-      {
-        config: { ...CONFIG, ...more, ...other, scopes: CONFIG.scopes },
-        authority: AUTHORITY,
-        environment,
-        onRateLimited,
-      },
-      page,
-    )
+    new OpenLogin({ ...CONFIG, ...more, ...other }, { environment, page }, limit => void limits.push(limit))
   return {
     service,
     page,
@@ -98,7 +130,7 @@ async function loginAddress(page: FakeLoginPage, index = 0): Promise<URL> {
 async function signIn(
   { client, page }: Pick<ReturnType<typeof setUp>, 'client' | 'page'>,
   more = '',
-): Promise<IdentitySession> {
+): Promise<LoginSession> {
   const index = page.windows.length
   const login = client.login(request)
   const state = (await loginAddress(page, index)).searchParams.get('state')
@@ -188,14 +220,15 @@ describe('a login in a popup', () => {
     expect(page.windows).toEqual([])
   })
 
-  it('[AUTH-19] needs a store', () => {
+  it('[AUTH-19] needs a store', async () => {
     const service = new FakeService()
     const environment = service.environment({ sessionStorage: undefined })
-    const make = () =>
-      new OidcIdentityClient({ config: CONFIG, authority: AUTHORITY, environment }, new FakeLoginPage())
-    expect(make).toThrow(
-      expect.objectContaining({ reason: 'browser_unsupported', message: expect.stringContaining('refresh') }),
-    )
+    const strategy = new PKCEAuthStrategy(CONFIG, { environment, page: new FakeLoginPage() })
+    const initialized = strategy.initialize({ deploymentInfo: { apiDomain: 'api.test' } })
+    await expect(initialized).rejects.toMatchObject({
+      reason: 'browser_unsupported',
+      message: expect.stringContaining('refresh'),
+    })
   })
 })
 
@@ -329,7 +362,7 @@ describe('a renewal', () => {
       expect(parts.page.held).toEqual([])
       await parts.client.renew(await parts.client.renew(next))
       expect(parts.page.held).toHaveLength(1)
-      parts.client.forget()
+      await parts.client.forget()
       await turnEventLoop()
       expect(parts.page.held).toEqual([])
       expect(parts.clock.pendingTimers).toBe(0)
@@ -428,7 +461,7 @@ describe('a rate limit of the provider', () => {
     const requests = limitOnce(parts, TOKEN, '7', issued)
     const login = signIn(parts).catch(error => error)
     await eventually(() => parts.limits.length > 0, 'the report')
-    parts.client.forget()
+    await parts.client.forget()
     await parts.clock.advance(7_000)
     expect(await login).toMatchObject({ reason: 'token_missing' })
     expect([requests(), parts.sessionStorage.length]).toEqual([1, 0])
@@ -439,7 +472,7 @@ describe('a rate limit of the provider', () => {
     limitOnce(parts, `GET ${parts.discovery}`, '7', () => endpoints)
     const login = parts.client.login(request).catch(error => error)
     await eventually(() => parts.limits.length > 0, 'the report')
-    parts.client.forget()
+    await parts.client.forget()
     expect(await login).toMatchObject({ reason: 'token_missing' })
     expect(parts.page.windows[0]?.closed).toBe(true)
     await parts.clock.advance(7_000)
@@ -447,25 +480,15 @@ describe('a rate limit of the provider', () => {
 })
 
 describe('a logout', () => {
-  const plan = (scheme: 'popup' | 'redirect', logoutClaim?: string) =>
-    planLogout({
-      scheme,
-      redirectUri: CONFIG.redirectUri,
-      currentAddress: 'https://app.test/chat#top',
-      idToken: 'hint',
-      logoutClaim,
-      authority: AUTHORITY,
-    })
-
   it('[AUTH-22] opens its window at once and uses the end-session endpoint of the provider', async () => {
     const parts = setUp()
-    await signIn(parts)
-    const leaving = parts.client.logout(plan('popup'))
+    const session = await signIn(parts)
+    const leaving = parts.client.logout()
     expect(parts.page.windows).toHaveLength(2)
     const address = await loginAddress(parts.page, 1)
     expect(address.origin + address.pathname).toBe(endpoints.end_session_endpoint)
     expect(Object.fromEntries(address.searchParams)).toEqual({
-      id_token_hint: 'hint',
+      id_token_hint: session.idToken,
       post_logout_redirect_uri: 'https://app.test/callback.html?logout=true',
     })
     parts.page.answer('https://app.test/callback.html?logout=true')
@@ -477,7 +500,7 @@ describe('a logout', () => {
   it('completes when its window is closed', async () => {
     const parts = setUp()
     await signIn(parts)
-    const leaving = parts.client.logout(plan('popup'))
+    const leaving = parts.client.logout()
     await loginAddress(parts.page, 1)
     const window = parts.page.windows[1] as FakeLoginWindow
     window.seen = 'away'
@@ -492,7 +515,7 @@ describe('a logout', () => {
     const parts = setUp()
     await signIn(parts)
     parts.page.blocksPopups = true
-    await expect(parts.client.logout(plan('popup'))).rejects.toMatchObject({ reason: 'popup_blocked' })
+    await expect(parts.client.logout()).rejects.toMatchObject({ reason: 'popup_blocked' })
     expect(await parts.make().restore()).toBeNull()
     expect(parts.sessionStorage.length).toBe(0)
   })
@@ -502,7 +525,7 @@ describe('a logout', () => {
     parts.service.on(`GET ${parts.discovery}`, { ...endpoints, end_session_endpoint: undefined })
     await signIn(parts)
     parts.service.on(`GET ${parts.discovery}`, () => new Promise(() => {}))
-    const leaving = parts.client.logout(plan('popup'))
+    const leaving = parts.client.logout()
     expect([parts.sessionStorage.length, parts.page.windows.length]).toEqual([0, 2])
     await parts.clock.advance(10_000)
     await leaving
@@ -512,10 +535,24 @@ describe('a logout', () => {
   it('[SEC-05] before restore() signs out the user that a previous page stored, with its ID token', async () => {
     const parts = setUp()
     const session = await signIn(parts)
-    void parts.make().logout({ ...plan('popup'), idTokenHint: undefined })
+    void parts.make().logout()
     expect(parts.sessionStorage.length).toBe(0)
     const address = await loginAddress(parts.page, 1)
     expect(address.searchParams.get('id_token_hint')).toBe(session.idToken)
+  })
+
+  it('removes the metadata of its deployment, and those only', async () => {
+    const parts = setUp()
+    await signIn(parts)
+    const own = ['a', 'b'].map(name => `aiagent_auth_metadata:${name}:https://api.test:${name}`)
+    const others = [
+      'aiagent_auth_metadata:a:https://else.test:a',
+      'else:a:https://api.test:a',
+      'x:https://api.test:aiagent_auth_metadata:',
+    ]
+    for (const key of [...own, ...others, 'last']) parts.sessionStorage.setItem(key, 'x')
+    void parts.client.logout()
+    expect([...parts.sessionStorage.items.keys()].sort()).toEqual([...others, 'last'].sort())
   })
 
   it('[SEC-04] is final: a renewal in flight stores nothing', async () => {
@@ -526,7 +563,7 @@ describe('a logout', () => {
       parts.service.on('POST /acme/policy/token', () => new Promise(resolve => (answer = resolve)))
       const renewal = parts.client.renew(session).catch(error => error.reason)
       await eventually(() => parts.service.seen.filter(({ method }) => method === 'POST').length > 1, 'the renewal')
-      void parts.client.logout(plan('popup'))
+      void parts.client.logout()
       const issued = { access_token: fakeToken({ sub: 'ann', jti: 99 }), refresh_token: 'refresh-99', expires_in: 3600 }
       answer(grant === 'frame' ? Response.json({ error: 'invalid_grant' }, { status: 400 }) : issued)
       expect(await renewal).toMatch(/token_missing|interaction_required/)
@@ -543,16 +580,16 @@ describe('a logout', () => {
     parts.service.on('POST /acme/policy/token', () => new Promise(resolve => (answer = resolve)))
     const renewal = otherTab.renew(session).catch(error => error.reason)
     await eventually(() => parts.service.seen.filter(({ method }) => method === 'POST').length > 1, 'the renewal')
-    void parts.client.logout(plan('popup'))
+    void parts.client.logout()
     answer({ access_token: fakeToken({ sub: 'ann', jti: 99 }), refresh_token: 'refresh-99', expires_in: 3600 })
     expect([await renewal, parts.localStorage.length]).toEqual(['interaction_required', 0])
   })
 
   it('[SEC-04] does not remove the user who signs in right after it', async () => {
-    const parts = setUp()
+    const parts = setUp({ authScheme: 'redirect' })
     await signIn(parts)
     parts.page.isLocked = true
-    void parts.client.logout(plan('redirect'))
+    void parts.client.logout()
     await signIn(parts)
     await parts.clock.advance(60_000)
     expect(await parts.make().restore()).not.toBeNull()
@@ -564,7 +601,7 @@ describe('a logout', () => {
     const otherTab = parts.make()
     await otherTab.restore()
     const told: string[] = []
-    const stop = otherTab.onSignedOut(() => told.push('signed out'))
+    const stop = otherTab.listen(() => told.push('signed out'))
     const [key = ''] = [...parts.localStorage.items.keys()]
     parts.page.changeStored(key, parts.localStorage.getItem(key))
     expect(told).toEqual([])
@@ -584,10 +621,10 @@ describe('a logout', () => {
       const earlierPage = parts.make()
       await earlierPage.restore()
       const told: string[] = []
-      const stop = earlierPage.onSignedOut(() => told.push('signed out'))
+      const stop = earlierPage.listen(() => told.push('signed out'))
       parts.page.restore()
       expect(told).toEqual([])
-      parts.client.forget()
+      await parts.client.forget()
       parts.page.restore()
       expect(told).toEqual(['signed out'])
       parts.page.restore()
@@ -597,13 +634,13 @@ describe('a logout', () => {
   )
 
   it('[AUTH-21] by redirect returns to where it began', async () => {
-    const parts = setUp()
+    const parts = setUp({ authScheme: 'redirect' })
     await signIn(parts)
-    void parts.client.logout(plan('redirect'))
+    void parts.client.logout()
     await eventually(() => parts.page.left.length > 0, 'the page to leave')
     const address = new URL((parts.page.left[0] ?? '').replace('leave ', ''))
-    expect(address.searchParams.get('state')).toBe('https://app.test/chat')
-    expect([...parts.sessionStorage.items]).toEqual([[RETURN_KEY, 'https://app.test/chat']])
+    expect(address.searchParams.get('state')).toBe('https://app.test/chat?x=1')
+    expect([...parts.sessionStorage.items]).toEqual([[RETURN_KEY, 'https://app.test/chat?x=1']])
   })
 
   it('by redirect to a page of the application continues where it began', async () => {
@@ -637,10 +674,11 @@ describe('a logout', () => {
     ['the constructed endpoint', undefined, `${AUTHORITY}/oauth2/v2.0/logout`],
   ])('[AUTH-22] uses %s if the provider names no endpoint', async (_case, claim, expected) => {
     for (const scheme of ['popup', 'redirect'] as const) {
-      const parts = setUp()
+      const parts = setUp({ authScheme: scheme })
       parts.service.on(`GET ${parts.discovery}`, { ...endpoints, end_session_endpoint: undefined })
+      parts.state.logout = claim
       await signIn(parts)
-      const leaving = parts.client.logout(plan(scheme, claim))
+      const leaving = parts.client.logout()
       if (scheme === 'popup') await leaving
       else await eventually(() => parts.page.left.length > 0, 'the page to leave')
       const address = scheme === 'popup' ? parts.page.windows[1]?.address : parts.page.left[0]?.replace('leave ', '')
@@ -654,7 +692,7 @@ describe('a logout', () => {
     parts.sessionStorage.removeItem = () => {
       throw new Error('the store is broken')
     }
-    void parts.client.logout(plan('popup'))
+    void parts.client.logout()
     expect((await loginAddress(parts.page, 1)).pathname).toBe('/acme/policy/end')
   })
 })

@@ -1,19 +1,12 @@
 import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
 import { AuthError } from '../../errors.ts'
 import { fetchText } from '../../platform/fetch-text.ts'
-import type { PageWindow } from '../../platform/page.ts'
 import { withTimeLimit } from '../../util/abort.ts'
-import type {
-  IdentityClient,
-  IdentityClientFactory,
-  IdentityClientSettings,
-  IdentitySession,
-  LoginRequest,
-  LogoutPlan,
-} from './identity-client.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { asAuthError } from './identity-errors.ts'
+import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
 import { loginPage } from './login-page.ts'
-import { fallbackAddress } from './logout-plan.ts'
+import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
 import { fetchOpenIdConfiguration } from './openid-configuration.ts'
 
 /** How long a logout waits for the provider's configuration, in milliseconds. */
@@ -36,34 +29,34 @@ export type MsalApplication = Pick<
   Partial<Pick<IPublicClientApplication, 'clearCache'>>
 
 /**
- * Runs logins through the host's own `PublicClientApplication`:
+ * A login through the host's own `PublicClientApplication`:
  *
  * ```ts
- * const auth = { type: 'pkce', config, identityClient: msalIdentityClient(application) } as const
+ * const agent = new AiAgent({ id, endpoint, auth: new MsalAuthStrategy(application, config) })
  * ```
  *
  * The application keeps its own settings of authority and stores. Client id, scopes and redirect page of `config`
  * should be the same. Its redirect page must be the one that its library requires.
  */
-export function msalIdentityClient(application: MsalApplication): IdentityClientFactory {
-  return settings => new MsalIdentityClient(application, settings)
-}
-
-class MsalIdentityClient implements IdentityClient {
+export class MsalAuthStrategy extends Login {
   readonly #application: MsalApplication
-  readonly #settings: IdentityClientSettings
   #isReady = false
   /** The account of this page's session. */
   #own: AuthenticationResult['account'] | undefined
   /** Settles when the account of a user who signed out in another tab is removed. */
   #forgotten: Promise<unknown> | undefined
 
-  constructor(application: MsalApplication, settings: IdentityClientSettings) {
+  /**
+   * @param application created by the host; the strategy initializes it
+   * @throws {AuthError} `invalid_input` when the config lacks the client, the authority or the redirect page, or its
+   *   authority is not allowed
+   */
+  constructor(application: MsalApplication, config: PKCEAuthConfig, options: LoginOptions = {}) {
+    super(config, options)
     this.#application = application
-    this.#settings = settings
   }
 
-  async restore(): Promise<IdentitySession | null> {
+  protected async restore(): Promise<LoginSession | null> {
     const application = this.#application
     try {
       await this.#forgotten
@@ -80,28 +73,26 @@ class MsalIdentityClient implements IdentityClient {
     }
   }
 
-  async login({ scheme, extraQueryParameters, nextRoute }: LoginRequest): Promise<IdentitySession> {
+  protected async signIn({ scheme, extraQueryParameters, nextRoute }: LoginRequest): Promise<LoginSession> {
     const request = { ...this.#request(), extraQueryParameters: { ...extraQueryParameters } }
-    try {
-      if (scheme === 'popup') return this.#signedIn(await this.#application.loginPopup(request))
-      const way = nextRoute === undefined ? {} : { state: nextRoute, redirectStartPage: nextRoute }
-      await this.#application.loginRedirect({ ...request, ...way })
-      return await never()
-    } catch (error) {
-      throw asAuthError(error, 'The sign-in')
-    }
+    if (scheme === 'popup') return this.#signedIn(await this.#application.loginPopup(request))
+    const way = nextRoute === undefined ? {} : { state: nextRoute, redirectStartPage: nextRoute }
+    await this.#application.loginRedirect({ ...request, ...way })
+    return never()
   }
 
-  async renew(): Promise<IdentitySession> {
-    try {
-      return await this.#acquire(true)
-    } catch (error) {
-      throw asAuthError(error, 'The renewal of the access token')
-    }
+  protected renew(): Promise<LoginSession> {
+    return this.#acquire(true)
   }
 
-  async logout(plan: LogoutPlan): Promise<void> {
+  protected discard(): null | undefined {
+    // Before initialize(), only the application knows whether there is a user.
+    return this.given ? null : undefined
+  }
+
+  protected async signOut(plan: LogoutPlan, after: Promise<unknown> | undefined): Promise<void> {
     const { idTokenHint, postLogoutRedirectUri, state } = plan
+    await after
     const account = this.#account()
     const request = { ...(account && { account }), ...(idTokenHint && { idTokenHint }), postLogoutRedirectUri }
     try {
@@ -120,7 +111,7 @@ class MsalIdentityClient implements IdentityClient {
   }
 
   /** Removes the account from the host's library, which may keep it in a store of this tab. */
-  async handleSignedOut(): Promise<void> {
+  protected async discardForgotten(): Promise<void> {
     const account = this.#own
     this.#own = undefined
     if (account) this.#forgotten = this.#application.clearCache?.({ account })
@@ -132,8 +123,10 @@ class MsalIdentityClient implements IdentityClient {
    * end-session endpoint, otherwise the usual one (AUTH-22).
    */
   async #fallBack(plan: LogoutPlan): Promise<void> {
-    const { config, environment } = this.#settings
-    const page = loginPage(this.#window())
+    const { authority, config, environment } = this
+    const { window } = environment.page ?? {}
+    if (!window) throw new AuthError('A sign-out needs a browser.', 'browser_unsupported')
+    const page = loginPage(window)
     const opened = plan.scheme === 'popup' ? page.open() : undefined
     if (opened === null)
       throw new AuthError(
@@ -141,7 +134,9 @@ class MsalIdentityClient implements IdentityClient {
         'popup_blocked',
       )
     const load = (signal: AbortSignal) =>
-      fetchOpenIdConfiguration(this.#settings, address => fetchText(environment, address, { method: 'GET' }, signal))
+      fetchOpenIdConfiguration({ authority, config }, address =>
+        fetchText(environment, address, { method: 'GET' }, signal),
+      )
     const published =
       plan.logoutClaim === undefined
         ? await withTimeLimit(environment.clock, METADATA_LIMIT_MS, undefined, load).catch(() => undefined)
@@ -156,13 +151,13 @@ class MsalIdentityClient implements IdentityClient {
     this.#isReady = true
   }
 
-  async #acquire(forceRefresh: boolean): Promise<IdentitySession> {
+  async #acquire(forceRefresh: boolean): Promise<LoginSession> {
     const account = this.#account()
     if (!account) throw new AuthError('No user is signed in.', 'interaction_required')
     return this.#signedIn(await this.#application.acquireTokenSilent({ ...this.#request(), account, forceRefresh }))
   }
 
-  #signedIn(result: AuthenticationResult): IdentitySession {
+  #signedIn(result: AuthenticationResult): LoginSession {
     this.#application.setActiveAccount(result.account)
     this.#own = result.account
     const { accessToken, idToken, expiresOn } = result
@@ -175,14 +170,7 @@ class MsalIdentityClient implements IdentityClient {
   }
 
   #request() {
-    const { scopes, redirectUri } = this.#settings.config
-    return { scopes: [...scopes], redirectUri }
-  }
-
-  #window(): PageWindow {
-    const { window } = this.#settings.environment.page ?? {}
-    if (window) return window
-    throw new AuthError('A sign-out needs a browser.', 'browser_unsupported')
+    return { scopes: [...this.scopes], redirectUri: this.config.redirectUri }
   }
 }
 

@@ -1,7 +1,22 @@
 import { readClaims } from '../access-token.ts'
 import type { AuthScheme } from '../auth-strategy.ts'
-import type { IdentitySession, LogoutPlan } from './identity-client.ts'
 import { isWebAddress } from './provider-address.ts'
+
+/** The decisions for a logout, made before any side effect. */
+export interface LogoutPlan {
+  /** The scheme of the login. */
+  readonly scheme: AuthScheme
+  /** The active account's id token. */
+  readonly idTokenHint: string | undefined
+  /** Where the provider redirects the user to. */
+  readonly postLogoutRedirectUri: string
+  /** Return address in the application; with scheme `redirect` only. */
+  readonly state: string | undefined
+  /** Logout address from the access token's claim. */
+  readonly logoutClaim: string | undefined
+  /** The usual end-session endpoint, if no source names one. */
+  readonly constructedEndpoint: string
+}
 
 export interface LogoutFacts {
   /** The scheme of the login. */
@@ -44,12 +59,6 @@ export function constructedEndpoint(authority: string): string {
 export function constructedIssuer(authority: string): string {
   const { origin, pathname } = new URL(authority)
   return `${origin}/tfp${pathname.replace(/\/+$/, '')}/v2.0/`
-}
-
-/** A plan made without a session, completed with the stored one. */
-export function logoutPlanFor(plan: LogoutPlan, stored: IdentitySession | undefined): LogoutPlan {
-  if (plan.idTokenHint !== undefined || !stored) return plan
-  return { ...plan, idTokenHint: stored.idToken, logoutClaim: logoutClaimOf(stored.accessToken) }
 }
 
 /** The logout address in an access token's claim. It is external input: only an http(s) address counts. */

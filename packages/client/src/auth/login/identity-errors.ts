@@ -47,9 +47,6 @@ const WORDS: Partial<Record<AuthErrorReason, string>> = {
 /** The reported error. It contains the code of the provider or library, which is a single word, and no other value. */
 export function asAuthError(error: unknown, what: string): AuthError {
   if (error instanceof AuthError) return error
-  const { name, message, reason: told } = (error ?? {}) as Partial<AuthError>
-  // An `AuthError` of another copy of this library: an identity client may be in a separate bundle.
-  if (name === 'AuthError' && message && told) return new AuthError(message, told)
   const code = codeOf(error)
   const reason = reasonOf(error, code)
   const words =
@@ -64,11 +61,6 @@ export function asAuthError(error: unknown, what: string): AuthError {
 export function isRefreshTokenRejected(error: unknown): boolean {
   const code = codeOf(error)
   return code !== undefined && code !== 'temporarily_unavailable' && code !== 'server_error'
-}
-
-/** Whether the request timed out. */
-export function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ErrorTimeout'
 }
 
 function reasonOf(error: unknown, code: string | undefined): AuthErrorReason {

@@ -1,9 +1,23 @@
 import { type AgentAuthDetails, type DeploymentInfo, type OAuthMetadata, paths, restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
+import { readInitParams } from '../../init-params.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
+import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
+import { ExpiringStore } from '../../storage/expiring-store.ts'
 import { isLoopbackHost, isOnThisMachine } from '../../util/loopback.ts'
-import { metadataError } from '../oauth-metadata.ts'
+import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
+import { fetchOAuthMetadata, metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
+import { removeMatching } from './login-state.ts'
 import { constructedEndpoint, constructedIssuer } from './logout-plan.ts'
+
+/** Where the deployment serves the page that a login returns to. */
+const REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
+/** How long metadata is cached, in milliseconds. */
+const METADATA_TTL_MS = 300_000
+/** Start of the keys under which the metadata for logins are cached. */
+const METADATA_PREFIX = 'aiagent_auth_metadata:'
 
 /** Deployment and agent details that define a login. */
 export interface DeploymentLoginFacts {
@@ -126,4 +140,90 @@ function secureAddress(text: string | null | undefined, where: string, isLocal: 
   if (address.protocol === 'http:' && !isLocal)
     throw metadataError(`names plain http on this machine, which a deployment elsewhere must not, in ${where}`)
   return address
+}
+
+/** Inputs for the login of an agent without a configured `auth`. */
+export interface PkceConfigFacts {
+  deployment: DeploymentInfo
+  agent: AgentAuthDetails
+  metadata: OAuthMetadata
+  initParams: Readonly<Record<string, string>>
+  /** Resolved scopes, without prefix. */
+  scopes: readonly string[]
+  authScheme: AuthScheme
+  /** Address of the page; outside a browser the endpoint. */
+  nextRoute: string
+}
+
+/**
+ * The login of an agent, from its deployment.
+ *
+ * @throws {AuthError} `metadata_failed`, naming what is missing; `not_supported` for an unknown kind of user
+ */
+export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scopes: readonly string[] } {
+  const { deployment, agent, metadata, initParams, scopes, authScheme, nextRoute } = facts
+  const { clientId } = readInitParams(initParams)
+  const login = deploymentLogin({ deployment, agent, metadata, scopes, clientId })
+  if (!deployment.domainHint) {
+    throw new AuthError(
+      'The deployment info has no domainHint, so the redirect page of the login is unknown. Pass auth with a redirectUri.',
+      'metadata_failed',
+    )
+  }
+  return {
+    clientId: login.clientId,
+    redirectUri: redirectBase(deployment.domainHint) + REDIRECT_PATH,
+    knownAuthorities: [login.host],
+    authorizationUrl: login.authority,
+    authorityMetadata: JSON.stringify({
+      authorization_endpoint: login.authorizationEndpoint,
+      token_endpoint: login.tokenEndpoint,
+      issuer: login.issuer,
+      jwks_uri: login.jwksUri,
+      end_session_endpoint: login.endSessionEndpoint,
+    }),
+    scopes: login.scopes,
+    authScheme,
+    cacheLocation: 'sessionStorage',
+    nextRoute,
+    localLogin: initParams['localLogin'] === 'true',
+  }
+}
+
+function redirectBase(domainHint: string): string {
+  return (/^https?:\/\//.test(domainHint) ? domainHint : `https://${domainHint}`).replace(/\/+$/, '')
+}
+
+/**
+ * Builds the login of an agent for which the host configured none. Fetches the deployment's metadata, which is cached
+ * in sessionStorage for five minutes.
+ *
+ * @throws {AuthError} `metadata_failed` or `not_supported`
+ */
+export async function loadPkceConfig(
+  environment: Environment,
+  facts: Omit<PkceConfigFacts, 'metadata'>,
+  signal?: AbortSignal,
+  onRateLimited?: RateLimitCallback,
+): Promise<PKCEAuthConfig> {
+  const { deployment, agent } = facts
+  const user = loginUser(agent)
+  const path = deploymentLoginPath(agent, deployment)
+  const adapter = createCacheAdapter('session', environment)
+  const store = new ExpiringStore(adapter, environment.clock, METADATA_TTL_MS, METADATA_PREFIX)
+  const read = (metadata: OAuthMetadata) => buildPkceConfig({ ...facts, metadata })
+  const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
+    const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path, onRateLimited)
+    // Metadata that does not suffice for a login is not cached, so that a corrected deployment works at once.
+    read(metadata)
+    return metadata
+  }
+  const key = `${METADATA_PREFIX}${user}:${restBase(deployment.apiDomain)}:${deployment.tenantId || 'deployment'}:true`
+  return read(await store.load(key, fetchFresh, signal))
+}
+
+/** Removes the metadata of a deployment that its logins were built from. */
+export function removeLoginMetadata({ sessionStorage }: Environment, apiBase: string): void {
+  const isOwn = (key: string) => key.includes(`:${apiBase}:`)
+  if (sessionStorage) removeMatching(sessionStorage, METADATA_PREFIX, (_text, key) => isOwn(key))
 }

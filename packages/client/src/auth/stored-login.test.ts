@@ -5,7 +5,7 @@ import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type { AuthStrategy, PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
-import { userKey } from './sign-in/provider-address.ts'
+import { userKey } from './login/provider-address.ts'
 
 const ENDPOINT = 'https://desk.test'
 const deploymentInfo = { apiDomain: 'api.test' }
@@ -57,6 +57,14 @@ describe('the login that an earlier page of the tab used', () => {
     expect(hasUser()).toBe(false)
     await eventually(() => left.length > 0, 'the sign-out at the provider')
     expect(left).toEqual([expect.stringMatching(/^https:\/\/login\.test\/bye\?/)])
+    expect(new URL(left[0] ?? '').searchParams.get('id_token_hint')).toBe(idToken)
+  })
+
+  it('[SEC-05] is signed out by a page whose login is not loaded yet', async () => {
+    const { open, left, idToken, hasUser } = await setUpTab()
+    void open({ type: 'pkce', config: LOGIN }).logout()
+    expect(hasUser()).toBe(false)
+    await eventually(() => left.length > 0, 'the sign-out at the provider')
     expect(new URL(left[0] ?? '').searchParams.get('id_token_hint')).toBe(idToken)
   })
 

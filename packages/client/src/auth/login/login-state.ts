@@ -31,29 +31,30 @@ export interface LoginState {
  * Popups and frames keep theirs in memory. So an answer with an unknown state was not requested by this tab.
  */
 export class LoginStates {
-  readonly #store: StorageLike
+  readonly #store: StorageLike | undefined
 
-  constructor(store: StorageLike) {
+  /** @param store absent where the browser forbids it */
+  constructor(store: StorageLike | undefined) {
     this.#store = store
   }
 
   /** Stores a login. Removes an earlier one that was never answered: a tab can redirect only once at a time. */
   add(state: LoginState): void {
     this.clear()
-    this.#store.setItem(STATE_PREFIX + state.id, JSON.stringify(state))
+    this.#store?.setItem(STATE_PREFIX + state.id, JSON.stringify(state))
   }
 
   /** The login of a `state` parameter; undefined if this tab did not begin it. */
   find(parameter: string | null): LoginState | undefined {
     const id = parameter?.split(';', 1)[0] ?? ''
     // Read only keys with our prefix: the parameter comes from the address, which anyone can write.
-    return ID.test(id) ? parse(this.#store.getItem(STATE_PREFIX + id)) : undefined
+    return ID.test(id) ? parse(this.#store?.getItem(STATE_PREFIX + id) ?? null) : undefined
   }
 
   /** Returns and removes the login of a `state` parameter. */
   take(parameter: string | null): LoginState | undefined {
     const state = this.find(parameter)
-    if (state) this.#store.removeItem(STATE_PREFIX + state.id)
+    if (state) this.#store?.removeItem(STATE_PREFIX + state.id)
     return state
   }
 
@@ -63,7 +64,7 @@ export class LoginStates {
       const age = now === undefined ? undefined : now - (parse(text)?.beganAt ?? Number.NEGATIVE_INFINITY)
       return age === undefined || age > STATE_LIMIT_MS
     }
-    removeMatching(this.#store, STATE_PREFIX, isOver)
+    if (this.#store) removeMatching(this.#store, STATE_PREFIX, isOver)
   }
 
   /**
@@ -71,22 +72,26 @@ export class LoginStates {
    * it.
    */
   expectReturn(state: string): void {
-    this.#store.setItem(RETURN_KEY, state)
+    this.#store?.setItem(RETURN_KEY, state)
   }
 
   /** Whether the tab expected to return with this `state`; clears the expectation. */
   takeReturn(state: string): boolean {
-    const isExpected = this.#store.getItem(RETURN_KEY) === state
-    if (isExpected) this.#store.removeItem(RETURN_KEY)
+    const isExpected = this.#store?.getItem(RETURN_KEY) === state
+    if (isExpected) this.#store?.removeItem(RETURN_KEY)
     return isExpected
   }
 }
 
-/** Removes the entries of a store whose key starts with the prefix and whose text matches. */
-export function removeMatching(store: StorageLike, prefix: string, isMatch: (text: string | null) => boolean): void {
+/** Removes the entries of a store whose key starts with the prefix and that match. */
+export function removeMatching(
+  store: StorageLike,
+  prefix: string,
+  isMatch: (text: string | null, key: string) => boolean,
+): void {
   for (let i = store.length - 1; i >= 0; i--) {
     const key = store.key(i)
-    if (key?.startsWith(prefix) && isMatch(store.getItem(key))) store.removeItem(key)
+    if (key?.startsWith(prefix) && isMatch(store.getItem(key), key)) store.removeItem(key)
   }
 }
 

@@ -40,21 +40,22 @@ export const USER_VERSION = 1
  */
 export class SignedInUserStore {
   readonly key: string
-  readonly #store: StorageLike
+  readonly #store: StorageLike | undefined
 
-  constructor(store: StorageLike, key: string) {
+  /** @param store absent where the browser forbids it */
+  constructor(store: StorageLike | undefined, key: string) {
     this.#store = store
     this.key = key
   }
 
   /** The stored user; undefined when there is none, or the record has another shape or version. */
   read(): SignedInUser | undefined {
-    return parseUser(this.#store.getItem(this.key))
+    return parseUser(this.#store?.getItem(this.key) ?? null)
   }
 
   /** Stores a user who has just signed in. */
   add(user: SignedInUser): void {
-    this.#store.setItem(this.key, JSON.stringify({ version: USER_VERSION, ...user }))
+    this.#store?.setItem(this.key, JSON.stringify({ version: USER_VERSION, ...user }))
   }
 
   /**
@@ -70,7 +71,7 @@ export class SignedInUserStore {
 
   /** Removes the stored user. With a login id: only if it matches. */
   remove(loginId?: string): void {
-    if (loginId === undefined || this.read()?.loginId === loginId) this.#store.removeItem(this.key)
+    if (loginId === undefined || this.read()?.loginId === loginId) this.#store?.removeItem(this.key)
   }
 }
 

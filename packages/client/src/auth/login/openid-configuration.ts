@@ -2,7 +2,6 @@ import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { FetchedText } from '../../platform/fetch-text.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import type { IdentityClientSettings } from './identity-client.ts'
 import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
 /** The part of a provider's OpenID configuration that the library uses. */
@@ -33,10 +32,7 @@ const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'end_session_endp
  *   not allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
-  {
-    authority,
-    config,
-  }: Pick<IdentityClientSettings, 'authority'> & { readonly config: Pick<PKCEAuthConfig, 'knownAuthorities'> },
+  { authority, config }: { authority: string; config: Pick<PKCEAuthConfig, 'knownAuthorities'> },
   fetch: (address: string) => Promise<FetchedText>,
 ): Promise<KnownConfiguration> {
   let status: number | undefined

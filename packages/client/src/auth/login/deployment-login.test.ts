@@ -1,7 +1,6 @@
 import type { AgentAuthDetails, DeploymentInfo, OAuthMetadata } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { deploymentLogin, deploymentLoginPath } from './deployment-login.ts'
-import { buildPkceConfig, type PkceConfigFacts } from './pkce-config.ts'
+import { buildPkceConfig, deploymentLogin, deploymentLoginPath, type PkceConfigFacts } from './deployment-login.ts'
 
 const deployment: DeploymentInfo = {
   apiDomain: 'api.test',

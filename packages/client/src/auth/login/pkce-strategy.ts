@@ -1,8 +1,9 @@
+import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
 import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { untilAborted, withTimeLimit } from '../../util/abort.ts'
-import { Era } from '../../util/era.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
 import {
   type AuthorizationOptions,
@@ -12,18 +13,12 @@ import {
   type Provider,
   randomId,
 } from './code-flow.ts'
-import type {
-  IdentityClient,
-  IdentityClientFactory,
-  IdentityClientSettings,
-  IdentitySession,
-  LoginRequest,
-  LogoutPlan,
-} from './identity-client.ts'
-import { asAuthError, isRefreshTokenRejected } from './identity-errors.ts'
+import { removeLoginMetadata } from './deployment-login.ts'
+import { isRefreshTokenRejected } from './identity-errors.ts'
+import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
 import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
-import { constructedEndpoint, endSessionRequest, fallbackAddress, logoutPlanFor } from './logout-plan.ts'
+import { constructedEndpoint, endSessionRequest, fallbackAddress, type LogoutPlan } from './logout-plan.ts'
 import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration } from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
@@ -41,84 +36,100 @@ const LOGOUT_LIMIT_MS = 10_000
 /** Parameters of an answer, to be removed from the page's address. */
 const ANSWER_PARAMETERS = ['code', 'state', 'error', 'error_description', 'error_uri', 'session_state', 'iss']
 
+/** Dependencies of a {@link PKCEAuthStrategy}. */
+export interface PKCEAuthStrategyOptions extends LoginOptions {
+  /** Windows, frames and addresses of the page. @default those of the environment's page */
+  page?: LoginPage | undefined
+}
+
 /**
- * The default identity client: authorization code with PKCE in popups, redirects and hidden frames.
+ * A login with authorization code and PKCE, in popups, redirects and hidden frames.
  *
- * It owns the stored user and the logins in progress, and decides what may be stored: nothing after a logout, and no
+ * It owns the stored user and the sign-ins in progress, and decides what may be stored: nothing after a logout, and no
  * renewed tokens of another user.
  */
-export class OidcIdentityClient implements IdentityClient {
-  readonly #settings: IdentityClientSettings
+export class PKCEAuthStrategy extends Login {
   readonly #page: LoginPage
   readonly #popups: PopupNavigator
-  readonly #tabStore: StorageLike
+  readonly #tabStore: StorageLike | undefined
   readonly #states: LoginStates
   readonly #users: SignedInUserStore
   readonly #lock: RenewalLock
   #configuration: Promise<KnownConfiguration> | undefined
   /** The provider's configuration, once it is known: a logout then needs no request. */
   #known: KnownConfiguration | undefined
-  /** The login of this page's session. */
+  /** The stored login of this page's session. */
   #login: Pick<SignedInUser, 'loginId' | 'subject'> | undefined
-  /** Ended by a logout: tokens of requests that began before must not be stored. */
-  #era = new Era()
 
-  /** @throws {AuthError} `browser_unsupported` where the browser forbids its stores */
-  constructor(settings: IdentityClientSettings, page: LoginPage) {
-    const { config, authority, environment } = settings
-    const { sessionStorage, localStorage } = environment
-    const lasting = config.cacheLocation === 'localStorage' ? localStorage : sessionStorage
-    if (!sessionStorage || !lasting) throw storeForbidden()
-    this.#settings = settings
+  /**
+   * @throws {AuthError} `invalid_input` when the config lacks the client, the authority or the redirect page, or its
+   *   authority is not allowed; `browser_unsupported` outside a browser
+   */
+  constructor(config: PKCEAuthConfig, options: PKCEAuthStrategyOptions = {}) {
+    super(config, options)
+    const { clock, sessionStorage, localStorage } = this.environment
+    const { window } = this.environment.page ?? {}
+    const page = options.page ?? (window && loginPage(window))
+    if (!page)
+      throw new AuthError(
+        'A login needs a browser, with its page in the environment. Elsewhere pass a token or client credentials.',
+        'browser_unsupported',
+      )
     this.#page = page
-    this.#popups = new PopupNavigator(page, environment.clock)
+    this.#popups = new PopupNavigator(page, clock)
+    const lasting = config.cacheLocation === 'localStorage' ? localStorage : sessionStorage
     this.#tabStore = sessionStorage
     this.#states = new LoginStates(sessionStorage)
-    this.#users = new SignedInUserStore(lasting, userKey(authority, config.clientId))
-    this.#lock = new RenewalLock(page, environment.clock, `${authority} ${config.clientId}`)
+    this.#users = new SignedInUserStore(lasting, userKey(this.authority, config.clientId))
+    this.#lock = new RenewalLock(page, clock, `${this.authority} ${config.clientId}`)
   }
 
-  async restore(): Promise<IdentitySession | null> {
+  protected override get address(): string {
+    return this.#page.address
+  }
+
+  protected async restore(): Promise<LoginSession | null> {
+    this.#requireStores()
     this.#removeExpired()
     const answer = this.#takeAnswer()
     const begun = answer && this.#states.take(stateOf(answer))
     // Ignore an answer that this tab did not request, or that was used already.
     if (!answer || !begun) {
       const user = this.#users.read()
-      return user ? this.#keep(user) : null
+      return user ? this.#adopt(user) : null
     }
-    const { signal } = this.#era
-    const session = await guarded(async () => {
-      const state = stateOf(answer) ?? ''
-      return this.#signIn(await exchangeCode(await this.#provider(), answer, { ...begun, state }, signal), signal)
-    })
+    const { life } = this
+    const state = stateOf(answer) ?? ''
+    const tokens = await exchangeCode(await this.#provider(), answer, { ...begun, state }, life)
+    const session = this.#store(tokens, life)
     this.#returnTo(begun.nextRoute)
     return session
   }
 
-  async login({ scheme, extraQueryParameters, nextRoute, signal }: LoginRequest): Promise<IdentitySession> {
+  protected async signIn({ scheme, extraQueryParameters, nextRoute, signal }: LoginRequest): Promise<LoginSession> {
     this.#requireReturn()
-    const era = this.#era
     const opened = scheme === 'popup' ? this.#popups.open() : undefined
     const route = opened ? undefined : (nextRoute ?? this.#page.address)
-    const options = { parameters: extraQueryParameters, nextRoute: route }
-    return guarded(() => era.during(inner => this.#loginWith(opened, options, inner), signal))
+    try {
+      return await this.#signInWith(opened, { parameters: extraQueryParameters, nextRoute: route }, signal)
+    } catch (error) {
+      if (opened) this.#popups.close(opened)
+      throw error
+    }
   }
 
-  async renew(current: IdentitySession): Promise<IdentitySession> {
+  protected async renew(current: LoginSession): Promise<LoginSession> {
     if (!this.#page.isOnline())
       throw new AuthError('Could not renew the access token: there is no network.', 'token_request_failed')
-    const { signal } = this.#era
-    return guarded(() => this.#lock.run(() => this.#renew(current, signal)), 'The renewal of the access token')
+    const { life } = this
+    return this.#lock.run(() => this.#renewLocked(current, life))
   }
 
-  async logout(given: LogoutPlan): Promise<void> {
-    const stored = this.#users.read()
-    const plan = logoutPlanFor(given, stored)
-    this.forget()
+  protected async signOut(plan: LogoutPlan, after: Promise<unknown> | undefined): Promise<void> {
     const opened = plan.scheme === 'popup' ? this.#popups.open() : undefined
-    const { clientId } = this.#settings.config
-    const [endpoint] = await Promise.all([this.#endSessionEndpoint(), plan.after])
+    const { life } = this
+    const { clientId } = this.config
+    const [endpoint] = await Promise.all([this.#endSessionEndpoint(), after])
     if (endpoint === undefined) {
       const address = fallbackAddress(plan, undefined, clientId)
       if (!opened) return this.#leave(address, plan.state)
@@ -128,40 +139,39 @@ export class OidcIdentityClient implements IdentityClient {
     }
     const address = endSessionRequest(endpoint, plan, clientId)
     if (!opened) return this.#leave(address, plan.state)
-    await this.#popups.answer(opened, address, undefined, this.#era.signal).catch(() => {
+    await this.#popups.answer(opened, address, undefined, life).catch(() => {
       // A window that the user closed, or that passed on no answer, has still reached the provider.
     })
   }
 
-  forget(): IdentitySession | null {
+  protected discard(): LoginSession | null {
     const user = this.#users.read()
-    this.#era = this.#era.end(new AuthError('The user signed out.', 'token_missing'))
     this.#login = undefined
     attempt(() => this.#users.remove())
     attempt(() => this.#states.clear())
-    attempt(() => this.#tabStore.removeItem(REDIRECT_ANSWER_KEY))
+    attempt(() => this.#tabStore?.removeItem(REDIRECT_ANSWER_KEY))
+    if (this.given) removeLoginMetadata(this.environment, restBase(this.given.deploymentInfo.apiDomain))
     // A renewal in another tab may be storing its tokens now. It holds the lock until it has.
     this.#lock.release()
     if (user) void this.#lock.run(async () => this.#users.remove(user.loginId)).catch(() => {})
     return user ? sessionOf(user) : null
   }
 
-  handleSignedOut(): void {
-    if (this.#login && this.#users.read()?.loginId === this.#login.loginId) this.forget()
+  protected async discardForgotten(): Promise<void> {
+    if (this.#login && this.#users.read()?.loginId === this.#login.loginId) this.discard()
   }
 
-  onSignedOut(listener: () => void): () => void {
+  protected override listen(onSignedOut: () => void): () => void {
     const compare = (user: SignedInUser | undefined) => {
       const login = this.#login
       if (!login || user?.loginId === login.loginId || isSameUser(user, login)) return
-      this.#era = this.#era.end(otherUser())
       this.#login = undefined
-      listener()
+      onSignedOut()
     }
     // A page in the back/forward cache is not notified, and the next page of its tab may have signed out.
     const stopRestored = this.#page.onRestored(() => attempt(() => compare(this.#users.read())))
     // sessionStorage belongs to this tab only.
-    if (this.#settings.config.cacheLocation !== 'localStorage') return stopRestored
+    if (this.config.cacheLocation !== 'localStorage') return stopRestored
     const stopStored = this.#page.onStored(this.#users.key, value => compare(parseUser(value)))
     return () => {
       stopRestored()
@@ -169,48 +179,43 @@ export class OidcIdentityClient implements IdentityClient {
     }
   }
 
-  async #loginWith(
+  async #signInWith(
     opened: LoginWindow | undefined,
     options: AuthorizationOptions,
     signal: AbortSignal,
-  ): Promise<IdentitySession> {
-    try {
-      const provider = await untilAborted(this.#provider(), signal)
-      const request = await createAuthorizationRequest(provider, options)
-      signal.throwIfAborted()
-      if (!opened) {
-        const { id, verifier, nonce, state } = request
-        const beganAt = this.#settings.environment.clock.now()
-        this.#states.add({ id, verifier, nonce, nextRoute: options.nextRoute ?? '', login: this.#users.key, beganAt })
-        return await this.#leave(request.address, state)
-      }
-      const answer = await this.#popups.answer(opened, request.address, request.state, signal)
-      return this.#signIn(await exchangeCode(provider, answer, request, signal), signal)
-    } catch (error) {
-      if (opened) this.#popups.close(opened)
-      throw error
+  ): Promise<LoginSession> {
+    const provider = await untilAborted(this.#provider(), signal)
+    const request = await createAuthorizationRequest(provider, options)
+    signal.throwIfAborted()
+    if (!opened) {
+      const { id, verifier, nonce, state } = request
+      const beganAt = this.environment.clock.now()
+      this.#states.add({ id, verifier, nonce, nextRoute: options.nextRoute ?? '', login: this.#users.key, beganAt })
+      return this.#leave(request.address, state)
     }
+    const answer = await this.#popups.answer(opened, request.address, request.state, signal)
+    return this.#store(await exchangeCode(provider, answer, request, signal), signal)
   }
 
-  async #renew(current: IdentitySession, signal: AbortSignal): Promise<IdentitySession> {
-    const isShared = this.#settings.config.cacheLocation === 'localStorage'
+  async #renewLocked(current: LoginSession, life: AbortSignal): Promise<LoginSession> {
+    const isShared = this.config.cacheLocation === 'localStorage'
     const read = () => this.#users.read()
     const user = isShared ? await this.#lock.readNewest(read) : read()
-    signal.throwIfAborted()
+    life.throwIfAborted()
     if (!user) throw signedOut()
     if (this.#login && user.loginId !== this.#login.loginId && !isSameUser(user, this.#login)) throw otherUser()
     // Another tab may have renewed it while this one waited.
-    const isValid = user.expiresAt === undefined || this.#settings.environment.clock.now() < user.expiresAt
-    if (user.accessToken !== current.accessToken && isValid) return this.#keep(user)
+    const isValid = user.expiresAt === undefined || this.environment.clock.now() < user.expiresAt
+    if (user.accessToken !== current.accessToken && isValid) return this.#adopt(user)
     const provider = await this.#provider(user.issuer)
-    const tokens = await this.#renewedTokens(provider, user, signal)
-    signal.throwIfAborted()
+    const tokens = await this.#renewedTokens(provider, user, life)
+    life.throwIfAborted()
     if (user.subject !== undefined && tokens.subject !== undefined && tokens.subject !== user.subject) throw otherUser()
     const renewals = (user.renewals ?? 0) + 1
     const renewed = { ...user, ...defined(tokens), expiresAt: tokens.expiresAt, renewals }
     if (!this.#users.replace(renewed)) throw signedOut()
     if (isShared) await this.#lock.announce(renewed)
-    return this.#keep(renewed)
+    return this.#adopt(renewed)
   }
 
   async #renewedTokens(provider: Provider, user: SignedInUser, signal: AbortSignal): Promise<IssuedTokens> {
@@ -228,15 +233,15 @@ export class OidcIdentityClient implements IdentityClient {
   }
 
   /** Stores the user of a login, unless a logout came first. */
-  #signIn(tokens: IssuedTokens, signal: AbortSignal): IdentitySession {
+  #store(tokens: IssuedTokens, signal: AbortSignal): LoginSession {
     signal.throwIfAborted()
-    const user = { ...tokens, loginId: randomId(this.#settings.environment) }
+    const user = { ...tokens, loginId: randomId(this.environment) }
     this.#users.add(user)
-    return this.#keep(user)
+    return this.#adopt(user)
   }
 
   /** Makes a stored user the one of this page. */
-  #keep(user: SignedInUser): IdentitySession {
+  #adopt(user: SignedInUser): LoginSession {
     this.#login = { loginId: user.loginId, subject: user.subject }
     return sessionOf(user)
   }
@@ -250,19 +255,19 @@ export class OidcIdentityClient implements IdentityClient {
 
   /** Removes what earlier logins of any user and provider have left in the stores of the page. */
   #removeExpired(): void {
-    const { clock, sessionStorage, localStorage } = this.#settings.environment
+    const { clock, sessionStorage, localStorage } = this.environment
     attempt(() => this.#states.clear(clock.now()))
     for (const store of [sessionStorage, localStorage]) attempt(() => store && removeExpiredUsers(store, clock.now()))
   }
 
   /** The answer of a redirect: what the callback page stored, else what this page's address contains. */
   #takeAnswer(): string | undefined {
-    const stored = this.#tabStore.getItem(REDIRECT_ANSWER_KEY)
-    if (stored !== null) {
+    const stored = this.#tabStore?.getItem(REDIRECT_ANSWER_KEY)
+    if (stored) {
       const { key } = this.#users
       // Another login of the page takes its own answer.
       if ((this.#states.find(stateOf(stored))?.login ?? key) !== key) return undefined
-      this.#tabStore.removeItem(REDIRECT_ANSWER_KEY)
+      this.#tabStore?.removeItem(REDIRECT_ANSWER_KEY)
       return stored
     }
     const address = new URL(this.#page.address)
@@ -270,7 +275,7 @@ export class OidcIdentityClient implements IdentityClient {
     if (!state) return undefined
     if (!address.searchParams.has('code') && !address.searchParams.has('error')) {
       // A logout of this tab returned to a page of the application.
-      const { redirectUri } = this.#settings.config
+      const { redirectUri } = this.config
       if (isWebAddress(state) && isSamePlace(address, redirectUri) && this.#states.takeReturn(state))
         this.#returnTo(state)
       return undefined
@@ -290,9 +295,19 @@ export class OidcIdentityClient implements IdentityClient {
     if (target !== this.#page.address.split('#', 1)[0]) this.#page.replace(target)
   }
 
+  /** @throws {AuthError} `browser_unsupported` where the browser forbids its stores */
+  #requireStores(): void {
+    const { sessionStorage, localStorage } = this.environment
+    if (sessionStorage && (this.config.cacheLocation !== 'localStorage' || localStorage)) return
+    throw new AuthError(
+      'The browser forbids the store that a sign-in needs. Allow site data for this page, then refresh it.',
+      'browser_unsupported',
+    )
+  }
+
   /** @throws {AuthError} `invalid_input` for a redirect page that cannot receive the answer */
   #requireReturn(): void {
-    const { redirectUri } = this.#settings.config
+    const { redirectUri } = this.config
     const { origin } = this.#page
     if (URL.canParse(redirectUri) && new URL(redirectUri).origin === origin) return
     throw new AuthError(
@@ -304,30 +319,27 @@ export class OidcIdentityClient implements IdentityClient {
 
   /** The provider's end-session endpoint, if it can be loaded in time. */
   async #endSessionEndpoint(): Promise<string | undefined> {
-    const { environment, authority } = this.#settings
-    const known = (this.#known ?? this.#given())?.end_session_endpoint
+    const known = (this.#known ?? givenConfiguration(this.config))?.end_session_endpoint
     // A constructed endpoint yields to the provider's own.
-    if (known !== undefined && known !== constructedEndpoint(authority)) return known
+    if (known !== undefined && known !== constructedEndpoint(this.authority)) return known
     const load = (signal: AbortSignal) => this.#fetchConfiguration(signal)
-    const found = await withTimeLimit(environment.clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
+    const found = await withTimeLimit(this.environment.clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
     return found?.end_session_endpoint
   }
 
   /** Waits where the provider limits the rate of requests. */
   #fetchConfiguration(signal?: AbortSignal): Promise<KnownConfiguration> {
-    const { environment, onRateLimited } = this.#settings
+    const { authority, config, environment } = this
+    const onRateLimited = this.given?.onRateLimited
     const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
     const fetch = (address: string) => fetchPatiently(environment, address, { method: 'GET' }, patience)
-    return fetchOpenIdConfiguration(this.#settings, fetch)
-  }
-
-  #given(): KnownConfiguration | undefined {
-    return givenConfiguration(this.#settings.config)
+    return fetchOpenIdConfiguration({ authority, config }, fetch)
   }
 
   /** The provider: from the given configuration, otherwise from its published one. */
   async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
-    const given = this.#given()
+    const { authority, environment, scopes } = this
+    const given = givenConfiguration(this.config)
     this.#configuration ??=
       given?.authorization_endpoint && given.token_endpoint ? Promise.resolve(given) : this.#fetchConfiguration()
     try {
@@ -336,15 +348,9 @@ export class OidcIdentityClient implements IdentityClient {
       this.#configuration = undefined
       throw error
     }
-    return { settings: this.#settings, configuration: this.#known, pinnedIssuer }
-  }
-}
-
-async function guarded<T>(work: () => Promise<T>, what = 'The sign-in'): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw asAuthError(error, what)
+    const config = { ...this.config, scopes }
+    const onRateLimited = this.given?.onRateLimited
+    return { config, authority, environment, onRateLimited, configuration: this.#known, pinnedIssuer }
   }
 }
 
@@ -361,7 +367,7 @@ function attempt(work: () => void): void {
   }
 }
 
-function sessionOf({ accessToken, expiresAt, idToken }: IssuedTokens): IdentitySession {
+function sessionOf({ accessToken, expiresAt, idToken }: IssuedTokens): LoginSession {
   return { accessToken, expiresAt, idToken }
 }
 
@@ -383,22 +389,8 @@ function otherUser(): AuthError {
   return new AuthError('Another user signed in meanwhile. Sign in again.', 'interaction_required')
 }
 
-function storeForbidden(): AuthError {
-  return new AuthError(
-    'The browser forbids the store that a sign-in needs. Allow site data for this page, then refresh it.',
-    'browser_unsupported',
-  )
-}
-
 function isSamePlace(address: URL, other: string): boolean {
   if (!URL.canParse(other)) return false
   const { origin, pathname } = new URL(other)
   return address.origin === origin && address.pathname === pathname
-}
-
-/** The default identity client on the environment's page. */
-export const createOidcIdentityClient: IdentityClientFactory = settings => {
-  const { window } = settings.environment.page ?? {}
-  if (window) return new OidcIdentityClient(settings, loginPage(window))
-  throw new AuthError('A login needs a browser, with its page in the environment.', 'browser_unsupported')
 }

@@ -101,8 +101,8 @@ export class CodeLogin {
 
   #provider(redirectUri: string): Provider {
     const { authority, clientId, scopes } = this.#login
-    const config = { clientId, redirectUri, scopes, knownAuthorities: [this.#login.host] }
-    const settings = { config, authority, environment: this.#environment }
-    return { settings, configuration: this.#configuration, pinnedIssuer: this.#pinnedIssuer }
+    const config = { clientId, redirectUri, scopes }
+    const [environment, configuration, pinnedIssuer] = [this.#environment, this.#configuration, this.#pinnedIssuer]
+    return { config, authority, environment, configuration, pinnedIssuer }
   }
 }

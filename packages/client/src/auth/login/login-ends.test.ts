@@ -1,12 +1,11 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it, vi } from 'vitest'
-import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
+import { FakeProvider } from '../../../test/fake-login.ts'
 import { pageWithWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../../test/fake-service.ts'
 import { AuthError } from '../../errors.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import type { IdentitySession } from './identity-client.ts'
-import { PKCEAuthStrategy } from './pkce-strategy.ts'
+import type { Login, LoginSession } from './login.ts'
 
 const CONFIG: PKCEAuthConfig = {
   clientId: 'client',
@@ -17,26 +16,24 @@ const CONFIG: PKCEAuthConfig = {
 /** A login with a host's client, and the window of its page where it has one. */
 function setUp(more: Partial<PKCEAuthConfig> = {}, { hasPage = true }: { hasPage?: boolean } = {}) {
   const service = new FakeService()
-  const identity = new FakeIdentityClient()
+  const identity = new FakeProvider()
   let count = 0
-  const session = (more: Partial<IdentitySession> = {}): IdentitySession => ({
+  const session = (more: Partial<LoginSession> = {}): LoginSession => ({
     accessToken: fakeToken({ exp: service.clock.now() / 1000 + 3600, jti: ++count }),
     ...more,
   })
   identity.signIn = async () => session()
   identity.renewed = async () => session()
   const page = pageWithWindow({ location: { href: 'https://app.test/chat' } })
-  const strategy = new PKCEAuthStrategy(
-    { ...CONFIG, ...more },
-    { environment: service.environment(hasPage ? { page } : { page: undefined }), identityClient: identity.factory },
-  )
+  const environment = service.environment(hasPage ? { page } : { page: undefined })
+  const strategy = identity.login({ ...CONFIG, ...more }, { environment })
   const start = () => strategy.initialize({ deploymentInfo: { apiDomain: 'api.test' } })
   const signedIn = async () => {
     identity.restored = async () => session()
     await start()
   }
   const showAgain = () => page.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
-  return { identity, strategy, session, start, signedIn, showAgain, clock: service.clock }
+  return { identity, strategy, session, start, signedIn, showAgain, environment, clock: service.clock }
 }
 
 const never = () => new Promise<never>(() => {})
@@ -59,7 +56,7 @@ describe('a login that ends without a user', () => {
   it('[SEC-17] keeps waiting in a popup when the page is shown again', async () => {
     const { identity, strategy, start, showAgain } = setUp({ authScheme: 'popup' })
     await start()
-    let finish: (session: IdentitySession) => void = () => {}
+    let finish: (session: LoginSession) => void = () => {}
     identity.signIn = () => new Promise(resolve => (finish = resolve))
     const login = strategy.authenticate()
     showAgain()
@@ -84,7 +81,7 @@ describe('a login that ends without a user', () => {
     let fail: (error: unknown) => void = () => {}
     identity.signIn = () => new Promise((_resolve, reject) => (fail = reject))
     const first = errorOf(strategy.authenticate())
-    let finish: (session: IdentitySession) => void = () => {}
+    let finish: (session: LoginSession) => void = () => {}
     identity.signIn = () => new Promise(resolve => (finish = resolve))
     const second = strategy.authenticate()
     expect(await first).toMatchObject({ reason: 'popup_closed', message: expect.stringContaining('replaced') })
@@ -98,9 +95,9 @@ describe('a login that ends without a user', () => {
   })
 
   it.each([
-    ['logout()', (strategy: PKCEAuthStrategy) => void strategy.logout()],
-    ['destroy()', (strategy: PKCEAuthStrategy) => strategy.cleanup()],
-    ['signed out in another tab', (strategy: PKCEAuthStrategy) => strategy.handleSignedOut()],
+    ['logout()', (strategy: Login) => void strategy.logout()],
+    ['destroy()', (strategy: Login) => strategy.cleanup()],
+    ['signed out in another tab', (strategy: Login) => void strategy.forget()],
   ])('says that it was ended: %s', async (words, end) => {
     const { identity, strategy, start } = setUp()
     await start()
@@ -171,23 +168,10 @@ describe('a token', () => {
     expect(identity.calls).toEqual(['restore', 'renew'])
   })
 
-  it('of a client that could not be created names the cause', async () => {
-    const service = new FakeService()
-    const cause = new TypeError('no network')
-    const makeWith = (error: unknown) =>
-      new PKCEAuthStrategy(CONFIG, {
-        environment: service.environment(),
-        identityClient: () => Promise.reject(error),
-      }).initialize({ deploymentInfo: { apiDomain: 'api.test' } })
-    expect(await errorOf(makeWith(cause))).toMatchObject({ reason: 'token_request_failed', cause })
-    const own = new AuthError('No storage.', 'browser_unsupported')
-    expect(await errorOf(makeWith(own))).toBe(own)
-  })
-
   it.each(['clientId', 'redirectUri'] as const)('needs a text as %s', field => {
     for (const value of [undefined, 7, {}])
       expect(() => setUp({ [field]: value })).toThrow(expect.objectContaining({ reason: 'invalid_input' }))
-    expect(() => new PKCEAuthStrategy(undefined as unknown as PKCEAuthConfig)).toThrow(
+    expect(() => new FakeProvider().login(undefined as unknown as PKCEAuthConfig)).toThrow(
       expect.objectContaining({ name: 'AuthError', reason: 'invalid_input' }),
     )
   })
@@ -198,7 +182,7 @@ describe('a sign-out', () => {
     const { identity, strategy, signedIn } = setUp()
     await signedIn()
     const forget = vi.fn(() => null)
-    Object.assign(identity, { forget })
+    identity.forget = forget
     let close: () => void = () => {}
     const leaving = strategy.logout({ after: new Promise<void>(resolve => (close = resolve)) })
     expect(forget).toHaveBeenCalledTimes(1)
@@ -211,9 +195,9 @@ describe('a sign-out', () => {
 
   it('takes the user that is stored, where none was restored', async () => {
     const { identity, strategy } = setUp()
-    const stored: IdentitySession = { accessToken: fakeToken({ logout: 'https://login.test/bye' }), idToken: 'stored' }
-    const forget = vi.fn((): IdentitySession | null => stored)
-    Object.assign(identity, { forget })
+    const stored: LoginSession = { accessToken: fakeToken({ logout: 'https://login.test/bye' }), idToken: 'stored' }
+    const forget = vi.fn((): LoginSession | null => stored)
+    identity.forget = forget
     await strategy.logout()
     expect(identity.plans).toMatchObject([{ idTokenHint: 'stored', logoutClaim: 'https://login.test/bye' }])
     forget.mockReturnValue(null)
@@ -253,16 +237,10 @@ describe('a sign-out', () => {
   })
 
   it('in another tab is followed until cleanup(), which stays signed in at the provider', async () => {
-    const { identity, strategy, signedIn } = setUp()
-    const listeners = new Set<() => void>()
-    Object.assign(identity, {
-      onSignedOut: (listener: () => void) => {
-        listeners.add(listener)
-        return () => listeners.delete(listener)
-      },
-    })
+    const { identity, strategy, signedIn, environment } = setUp()
+    const { listeners } = identity
     const signedOut = vi.fn()
-    strategy.setSignedOutCallback(signedOut)
+    strategy.attach({ environment, logger: undefined, onExpiring() {}, onSignedOut: signedOut })
     await signedIn()
     await strategy.initialize({ deploymentInfo: { apiDomain: 'api.test' } })
     expect(listeners.size).toBe(1)
@@ -276,25 +254,12 @@ describe('a sign-out', () => {
   })
 })
 
-describe('a sign-out whose identity client does not load', () => {
-  it.each(['popup', 'redirect'] as const)('[REL-50] rejects after 30 seconds (%s)', async authScheme => {
-    const service = new FakeService()
-    const page = pageWithWindow({ location: { href: 'https://app.test/chat' } })
-    const environment = service.environment({ page })
-    const strategy = new PKCEAuthStrategy({ ...CONFIG, authScheme }, { environment, identityClient: never })
-    const outcome = errorOf(strategy.logout())
-    await service.clock.advance(30_000)
-    expect(await outcome).toMatchObject({ reason: 'token_request_failed', message: expect.stringContaining('30 s') })
-    expect(service.clock.pendingTimers).toBe(0)
-  })
-})
-
 describe('two logins of one page', () => {
   const page = () => pageWithWindow({ location: { href: 'https://app.test/chat' } })
   const login = async (user: string, on: ReturnType<typeof page>, more: Partial<PKCEAuthConfig> = {}) => {
-    const identity = new FakeIdentityClient()
+    const identity = new FakeProvider()
     const environment = new FakeService().environment({ page: on })
-    const strategy = new PKCEAuthStrategy({ ...CONFIG, ...more }, { environment, identityClient: identity.factory })
+    const strategy = identity.login({ ...CONFIG, ...more }, { environment })
     const session = { accessToken: 'opaque', idToken: fakeToken({ iss: 'https://login.test', sub: user }) }
     identity.signIn = async () => session
     return {

@@ -1,17 +1,12 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
 import type {
+  AuthenticationInput,
   AuthScheme,
   Environment,
-  IdentityClient,
-  IdentityClientFactory,
-  IdentityClientSettings,
-  IdentitySession,
-  LoginRequest,
-  LogoutPlan,
   PKCEAuthConfig,
   PKCEAuthServiceConfig,
 } from '../../index.ts'
-import { type MsalApplication, msalIdentityClient } from '../../msal.ts'
+import { type MsalApplication, MsalAuthStrategy } from '../../msal.ts'
 import {
   CodeLogin,
   type CodeLoginOptions,
@@ -20,13 +15,16 @@ import {
   type DeploymentLoginFacts,
   deploymentLogin,
   type IssuedTokens,
+  type LoginOptions,
+  type LoginPage,
+  type LoginWindow,
   PKCEAuthStrategy,
   type PKCEAuthStrategyOptions,
 } from '../../pkce.ts'
 
 declare const environment: Environment
 declare const application: MsalApplication
-declare const client: IdentityClient
+declare const page: LoginPage
 declare const loginFacts: DeploymentLoginFacts
 
 const config = {
@@ -34,15 +32,6 @@ const config = {
   redirectUri: 'https://shop.example.test/signed-in.html',
   knownAuthorities: ['login.example.test'],
 } as const
-const plan = {
-  scheme: 'popup',
-  idTokenHint: undefined,
-  postLogoutRedirectUri: config.redirectUri,
-  state: undefined,
-  logoutClaim: undefined,
-  constructedEndpoint: 'https://login.example.test/oauth2/v2.0/logout',
-} as const
-
 describe('a login', () => {
   it('AuthScheme is `popup` or `redirect`', () => {
     expectTypeOf<AuthScheme>().toEqualTypeOf<'popup' | 'redirect'>()
@@ -56,64 +45,43 @@ describe('a login', () => {
     assertType<PKCEAuthConfig>({ ...config, clientSecret: 'secret' })
     // @ts-expect-error the authorities are missing
     assertType<PKCEAuthConfig>({ clientId: 'shop', redirectUri: config.redirectUri })
-    assertType<PKCEAuthServiceConfig>({ type: 'pkce', config, identityClient: msalIdentityClient(application) })
-    // @ts-expect-error an identity client is created by a factory
-    assertType<PKCEAuthServiceConfig>({ type: 'pkce', config, identityClient: client })
+    assertType<PKCEAuthServiceConfig>({ type: 'pkce', config })
+    // @ts-expect-error the config is missing
+    assertType<PKCEAuthServiceConfig>({ type: 'pkce' })
   })
 
   it('PKCEAuthStrategy accepts a config and an environment', () => {
     assertType<PKCEAuthStrategy>(new PKCEAuthStrategy(config))
     // @ts-expect-error a configuration is not a strategy
     assertType<PKCEAuthStrategy>(config)
-    assertType<PKCEAuthStrategyOptions>({ environment, identityClient: () => client })
+    assertType<AuthenticationInput>(new PKCEAuthStrategy(config))
+    assertType<PKCEAuthStrategyOptions>({ environment, page })
     // @ts-expect-error a strategy needs the whole environment
     assertType<PKCEAuthStrategyOptions>({ environment: { random: () => 0.5 } })
   })
 })
 
-describe('types of a host’s identity library', () => {
-  it('IdentityClient requires four functions', () => {
-    const session = { accessToken: 'secret' }
-    assertType<IdentityClient>({
-      restore: async () => null,
-      login: async () => session,
-      renew: async current => current,
-      logout: async () => {},
-    })
-    // @ts-expect-error logout is missing
-    assertType<IdentityClient>({ restore: async () => null, login: async () => session, renew: async () => session })
+describe('types of a login', () => {
+  it('LoginOptions are those of every login', () => {
+    assertType<LoginOptions>({ environment })
+    // @ts-expect-error the clock is part of the environment
+    assertType<LoginOptions>({ clock: environment.clock })
   })
 
-  it('IdentityClientFactory returns a client or a promise of one', () => {
-    assertType<IdentityClientFactory>(({ authority }) => (expectTypeOf(authority).toBeString(), client))
-    assertType<IdentityClientFactory>(async () => client)
-    // @ts-expect-error a client is not a factory
-    assertType<IdentityClientFactory>(client)
+  it('LoginPage opens each LoginWindow', () => {
+    expectTypeOf<ReturnType<LoginPage['open']>>().toEqualTypeOf<LoginWindow | null>()
+    // @ts-expect-error a blocked window is null
+    assertType<LoginPage>({ ...page, open: () => undefined })
+    // @ts-expect-error a window can be closed
+    assertType<LoginWindow>({ navigate() {}, focus() {}, state: () => 'gone' })
   })
 
-  it('IdentityClientSettings contains the login with its scopes', () => {
-    const authority = 'https://login.example.test'
-    assertType<IdentityClientSettings>({ config: { ...config, scopes: ['openid'] }, authority, environment })
-    // @ts-expect-error the scopes are missing
-    assertType<IdentityClientSettings>({ config, authority, environment })
-  })
-
-  it('IdentitySession requires a token; the other fields are optional', () => {
-    assertType<IdentitySession>({ accessToken: 'secret', expiresAt: 1_800_000_000_000, idToken: 'proof' })
-    // @ts-expect-error the expiry is a number of milliseconds
-    assertType<IdentitySession>({ accessToken: 'secret', expiresAt: new Date(0) })
-  })
-
-  it('LoginRequest contains the scheme and the address parameters', () => {
-    assertType<LoginRequest>({ scheme: 'redirect', extraQueryParameters: {}, nextRoute: 'https://shop.example.test/' })
-    // @ts-expect-error parameters are strings
-    assertType<LoginRequest>({ scheme: 'redirect', extraQueryParameters: { attempt: 2 } })
-  })
-
-  it('LogoutPlan contains every decision', () => {
-    assertType<LogoutPlan>(plan)
-    // @ts-expect-error the scheme is missing
-    assertType<LogoutPlan>({ ...plan, scheme: undefined })
+  it('MsalAuthStrategy is a strategy', () => {
+    const strategy = new MsalAuthStrategy(application, config, { environment })
+    assertType<MsalAuthStrategy>(strategy)
+    assertType<AuthenticationInput>(strategy)
+    // @ts-expect-error the config is missing
+    assertType<MsalAuthStrategy>(new MsalAuthStrategy(application))
   })
 
   it('MsalApplication is the part of a PublicClientApplication that is used', () => {

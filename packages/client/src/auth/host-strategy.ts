@@ -1,0 +1,68 @@
+import { AuthError } from '../errors.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+import type { AuthProvider, AuthStrategy, AuthStrategyInitializeOptions, LogoutOptions } from './auth-strategy.ts'
+import { isStrategy } from './check-auth.ts'
+import { OwnStrategy, type StrategyOwner } from './own-strategy.ts'
+
+/** A strategy or a provider of the host, of which only some members exist. */
+export class HostStrategy extends OwnStrategy {
+  readonly authenticationType = 'pre-auth'
+  readonly #provider: AuthProvider
+  /** Undefined for a provider, whose other members mean something else. */
+  readonly #strategy: AuthStrategy | undefined
+
+  constructor(given: AuthStrategy | AuthProvider) {
+    super()
+    this.#provider = given
+    this.#strategy = isStrategy(given) ? (given as AuthStrategy) : undefined
+  }
+
+  override get acceptsTokens(): boolean {
+    return this.#strategy?.updateToken !== undefined
+  }
+
+  override attach({ onExpiring }: StrategyOwner): void {
+    this.#strategy?.setTokenExpiringCallback?.(onExpiring)
+  }
+
+  override initialize(options: AuthStrategyInitializeOptions): Awaitable<void> {
+    this.given = options
+    return this.#strategy?.initialize(options)
+  }
+
+  override async authenticate(): Promise<void> {
+    if (this.#strategy) return this.#strategy.authenticate()
+    const accessToken = await this.getToken()
+    if (!accessToken) throw new AuthError('The AuthProvider returned no token.', 'token_missing')
+    await this.given?.postAuthentication?.({ accessToken })
+  }
+
+  // Without an argument: it may mean something to the host's function.
+  getToken(): Awaitable<string | null> {
+    return this.#provider.getToken()
+  }
+
+  refresh(): Awaitable<string | null> {
+    return this.#strategy?.refresh ? this.#strategy.refresh() : this.getToken()
+  }
+
+  override updateScopes(scopes: readonly string[]): Awaitable<void> {
+    return this.#strategy?.updateScopes?.(scopes)
+  }
+
+  override updateToken(token: string): Awaitable<void> {
+    return this.#strategy?.updateToken?.(token)
+  }
+
+  override logout(options?: LogoutOptions): Awaitable<void> {
+    return this.#strategy?.logout?.(options)
+  }
+
+  override cleanup(): Awaitable<void> {
+    return this.#strategy?.cleanup?.()
+  }
+
+  override getDomain(): string | undefined {
+    return this.#strategy?.getDomain?.()
+  }
+}

@@ -1,0 +1,486 @@
+import { AuthError } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import { defaultEnvironment } from '../../platform/default-environment.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { PageWindow } from '../../platform/page.ts'
+import { untilAborted } from '../../util/abort.ts'
+import { Era } from '../../util/era.ts'
+import { subjectOf } from '../../util/subject-fingerprint.ts'
+import { expiryOf, renewalTime } from '../access-token.ts'
+import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
+import { answerInTime } from '../host-call.ts'
+import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
+import { PROTOCOL_SCOPES } from '../scopes.ts'
+import { asAuthError } from './identity-errors.ts'
+import { shownAgain } from './login-page.ts'
+import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
+import { authorityOf, userKey } from './provider-address.ts'
+import { awaitLogoutWindow } from './window-watch.ts'
+
+/** Dependencies of a login. */
+export interface LoginOptions {
+  /** The platform. @default that of the agent, otherwise the current one */
+  environment?: Environment | undefined
+  /** Receives warnings and debug entries. @default that of the agent, otherwise none */
+  logger?: Logger | undefined
+}
+
+/** A signed-in account. It must not appear in logs and errors. */
+export interface LoginSession {
+  /** Access token for the calls of the service. */
+  readonly accessToken: string
+  /** Expiry of the access token in milliseconds since the epoch. @default the token's own `exp` */
+  readonly expiresAt?: number | undefined
+  /** Tells the provider on logout which session ends. */
+  readonly idToken?: string | undefined
+}
+
+/** One sign-in of the user. */
+export interface LoginRequest {
+  /** In a popup, or by redirecting the page. */
+  readonly scheme: AuthScheme
+  /** Parameters to add to the login address. */
+  readonly extraQueryParameters: Readonly<Record<string, string>>
+  /** Return address, without its hash; with scheme `redirect` only. It goes to the provider in `state`. */
+  readonly nextRoute?: string | undefined
+  /** Aborted when the sign-in is obsolete: its window must then close. */
+  readonly signal: AbortSignal
+}
+
+/** The state of a login. All fields end with the session. */
+type LoginState =
+  | { readonly kind: 'signed-out'; readonly interaction?: Promise<LoginSession> | undefined }
+  | {
+      readonly kind: 'signed-in'
+      readonly session: LoginSession
+      /** When the token was obtained; the past for a restored one with an unknown age. */
+      readonly obtainedAt: number
+      readonly interaction?: Promise<LoginSession> | undefined
+      readonly renewal?: Promise<LoginSession> | undefined
+    }
+
+/** Weak: an agent that is dropped without `destroy()` can still be collected. */
+const logins = /* @__PURE__ */ new WeakMap<PageWindow, Set<WeakRef<Login>>>()
+
+/**
+ * A user who signs in at an identity provider. It owns the session and decides when the user is asked; how the provider is
+ * reached is the matter of a subclass. Logins of one page that share the stored user follow each other's sign-outs (SEC-13).
+ *
+ *   signed-out ── restored, authenticate() ──► signed-in ── token about to expire ──► renewed silently
+ *        ▲                                        │                                        │ needs the user
+ *        └──────── logout(), in any tab ──────────┘◄──── popup or redirect by scheme ◄─────┘
+ */
+export abstract class Login extends OwnStrategy {
+  readonly authenticationType = 'pkce'
+  protected readonly config: PKCEAuthConfig
+  /** Base address of the provider, without a trailing slash. */
+  protected readonly authority: string
+  #environment: Environment | undefined
+  #logger: Logger | undefined
+  #state: LoginState = { kind: 'signed-out' }
+  /** Ended by every sign-out, here or elsewhere: what was requested before must not be used or stored. */
+  #era = new Era()
+  /** The sign-in or sign-out in progress, or the last one: ended by the next one and by `cleanup()`. */
+  #attempt = new Era()
+  /** The session of a logout whose window was blocked: the sign-out at the provider can be retried. */
+  #unfinished: LoginSession | undefined
+  #onSignedOut: (() => void) | undefined
+  #stopListening: (() => void) | undefined
+
+  /**
+   * @throws {AuthError} `invalid_input` when the config lacks the client, the authority or the redirect page, or its
+   *   authority is not allowed
+   */
+  constructor(config: PKCEAuthConfig, { environment, logger }: LoginOptions = {}) {
+    super()
+    for (const field of ['clientId', 'redirectUri'] as const) {
+      if (typeof config?.[field] !== 'string' || !config[field].trim())
+        throw new AuthError(`auth.config.${field} is missing. A login needs it.`, 'invalid_input')
+    }
+    this.config = config
+    this.authority = authorityOf(config)
+    this.#environment = environment
+    this.#logger = logger
+  }
+
+  // ── The provider ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * The session from a redirect to this page, otherwise the one that a previous page stored; null if there is none. Its
+   * token may have expired.
+   */
+  protected abstract restore(): Promise<LoginSession | null>
+
+  /**
+   * Lets the user sign in. A popup opens before the first await, since browsers allow it only within a click. A redirect
+   * leaves the page, so its promise never settles.
+   */
+  protected abstract signIn(request: LoginRequest): Promise<LoginSession>
+
+  /** Obtains a new access token of the same user, without the user. */
+  protected abstract renew(session: LoginSession): Promise<LoginSession>
+
+  /**
+   * Removes the stored user, synchronously.
+   *
+   * @returns the stored session; null if there is none to end at the provider, undefined if that is unknown
+   */
+  protected abstract discard(): LoginSession | null | undefined
+
+  /**
+   * Ends the session at the provider. As with `signIn`, a popup opens first, and a redirect never settles.
+   *
+   * @param after settles after the chat has closed: the provider is contacted no earlier
+   */
+  protected abstract signOut(plan: LogoutPlan, after: Promise<unknown> | undefined): Promise<void>
+
+  /** The user signed out in another tab, which has contacted the provider. Removes the stored user, unless it is another one. */
+  protected abstract discardForgotten(): Promise<void>
+
+  /** Calls back when the user signed out, or another one signed in, in another tab. Returns a function that unsubscribes. */
+  protected listen(_onSignedOut: () => void): () => void {
+    return () => {}
+  }
+
+  protected get environment(): Environment {
+    return (this.#environment ??= defaultEnvironment())
+  }
+
+  /** The scopes to request: those of the config, otherwise those of {@link initialize}. */
+  protected get scopes(): readonly string[] {
+    const { scopes } = this.config
+    const wanted = scopes?.length ? scopes : this.given?.scopes
+    return wanted?.length ? wanted : PROTOCOL_SCOPES
+  }
+
+  /** Aborted by the next sign-out, here or elsewhere. */
+  protected get life(): AbortSignal {
+    return this.#era.signal
+  }
+
+  /** Address of the page. */
+  protected get address(): string {
+    return this.#window?.location.href ?? this.config.redirectUri
+  }
+
+  // ── The strategy ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  override get hasSession(): boolean {
+    return this.#state.kind === 'signed-in'
+  }
+
+  override get identity(): string | undefined {
+    return identityOf(this.#session)
+  }
+
+  override get expiresAt(): number | undefined {
+    return this.#session?.expiresAt
+  }
+
+  override attach({ environment, logger, onSignedOut }: StrategyOwner): void {
+    this.#environment ??= environment
+    this.#logger ??= logger
+    this.#onSignedOut = onSignedOut
+  }
+
+  /**
+   * Restores the session of a previous page, or uses the one from a redirect. `scopes` apply if the config has none.
+   *
+   * @throws {AuthError} when the redirect returned an error
+   */
+  override async initialize(options: AuthStrategyInitializeOptions): Promise<void> {
+    this.given = options
+    this.#stopListening ??= this.#follow()
+    const session = await this.#unattended('The sign-in', () => this.restore())
+    this.#unfinished = undefined
+    this.#state = session
+      ? { kind: 'signed-in', session, obtainedAt: Number.NEGATIVE_INFINITY }
+      : { kind: 'signed-out' }
+    if (session) this.#reportSignIn()
+    this.#logger?.debug(session ? 'A session was restored.' : 'No user is signed in.')
+  }
+
+  /**
+   * Lets the user sign in, even if there is a session. With a redirect the page leaves. If the user comes back to it through
+   * the back/forward cache, the promise rejects with `popup_closed`.
+   */
+  override async authenticate(): Promise<void> {
+    const { accessToken } = await this.#interact(this.#scheme)
+    await this.given?.postAuthentication?.({ accessToken })
+  }
+
+  /**
+   * The token if it is valid for five more minutes; otherwise renews it silently; otherwise asks the user to sign in.
+   *
+   * @param mayAsk called when only the user can help: whether to ask. @default always
+   * @throws {AuthError} with the reason why there is none
+   */
+  async getToken(mayAsk?: () => boolean): Promise<string> {
+    const state = this.#state
+    if (state.interaction) return (await state.interaction).accessToken
+    if (state.kind === 'signed-out') return (await this.#interact(this.#scheme)).accessToken
+    const { session, obtainedAt } = state
+    const expiresAt = session.expiresAt ?? expiryOf(session.accessToken)
+    const isValid = expiresAt === undefined || this.environment.clock.now() < renewalTime(expiresAt, obtainedAt)
+    if (isValid) return session.accessToken
+    try {
+      return (await this.#renewOnce(session)).accessToken
+    } catch (error) {
+      const scheme = interactiveScheme(error, this.#scheme)
+      if (!scheme || mayAsk?.() === false) throw error
+      this.#logger?.info('The token cannot be renewed silently. The user is asked to sign in.')
+      return (await this.#interact(scheme)).accessToken
+    }
+  }
+
+  /**
+   * Renews the token without user interaction.
+   *
+   * @throws {AuthError} `interaction_required` when the user has to sign in again
+   */
+  async refresh(): Promise<string> {
+    const session = this.#session
+    if (!session) throw new AuthError('No user is signed in.', 'interaction_required')
+    return (await this.#renewOnce(session)).accessToken
+  }
+
+  /**
+   * Signs out here and at the provider. Synchronously removes the stored user, ends logins and renewals in flight, and
+   * opens a popup. Works before `initialize()`. With a redirect the page leaves; the promise is fulfilled only if the page is
+   * shown again from the back/forward cache.
+   *
+   * @param options `after`: settles after the chat has closed; the provider is contacted no earlier
+   * @param stored a session that was already removed from the store
+   * @throws {AuthError} `popup_blocked`: all local data is removed, and a second call retries the provider
+   */
+  override async logout({ after }: LogoutOptions = {}, stored?: LoginSession): Promise<void> {
+    const known = this.#session ?? this.#unfinished ?? stored
+    this.#end('The sign-in was ended by logout().')
+    this.#unfinished = undefined
+    const left = this.discard()
+    const ending = known ?? left
+    if (ending === null) return
+    this.#reportSignOut(identityOf(ending))
+    const { nextRoute, redirectUri } = this.config
+    const plan = planLogout({
+      scheme: this.#scheme,
+      redirectUri,
+      nextRoute: nextRoute && this.#absolute(nextRoute),
+      currentAddress: this.address,
+      idToken: ending?.idToken,
+      logoutClaim: logoutClaimOf(ending?.accessToken),
+      authority: this.authority,
+    })
+    const { signal } = this.#attempt
+    try {
+      const work = this.#orShownAgain(this.#scheme, this.signOut(plan, after), signal)
+      await (this.#scheme === 'popup' ? awaitLogoutWindow(this.environment.clock, signal, work) : work)
+    } catch (error) {
+      const failure = asAuthError(error, 'The sign-out')
+      if (failure.reason === 'popup_blocked') this.#unfinished = ending
+      throw failure
+    }
+  }
+
+  /** The user signed out in another tab of the conversation: ends the session of this page, without the provider. */
+  override async forget(): Promise<void> {
+    const { identity } = this
+    this.#end('The user signed out in another tab.')
+    this.#unfinished = undefined
+    this.#reportSignOut(identity)
+    await this.discardForgotten()
+  }
+
+  /** Ends a login in progress, with its window. The session of an earlier login stays. */
+  override cancelLogin(): boolean {
+    if (!this.#state.interaction) return false
+    this.#attempt = this.#attempt.end(new AuthError('The sign-in was cancelled.', 'popup_closed'))
+    this.#state = { ...this.#state, interaction: undefined }
+    return true
+  }
+
+  /** Ends a login in progress, with its window, and stops listening to other tabs. The session stays stored. */
+  override cleanup(): void {
+    this.#attempt = this.#attempt.end(
+      new AuthError('The sign-in or sign-out was ended by destroy().', 'token_missing'),
+    )
+    this.#state = { kind: 'signed-out' }
+    this.#stopListening?.()
+    this.#stopListening = undefined
+  }
+
+  /** Host of the authority. */
+  override getDomain(): string {
+    return new URL(this.authority).host
+  }
+
+  get #scheme(): AuthScheme {
+    return this.config.authScheme ?? 'redirect'
+  }
+
+  get #window(): PageWindow | undefined {
+    return this.environment.page?.window
+  }
+
+  get #session(): LoginSession | undefined {
+    return this.#state.kind === 'signed-in' ? this.#state.session : undefined
+  }
+
+  /** Callers that need a token share one login; a call of `authenticate()` starts a new one. */
+  #interact(scheme: AuthScheme): Promise<LoginSession> {
+    if (!this.given) throw new AuthError('The login is not initialized. Call initialize() first.', 'token_missing')
+    const { localLogin, nextRoute, extraQueryParameters } = this.config
+    const { domainHint } = this.given.deploymentInfo
+    this.#attempt = this.#attempt.end(new AuthError('Another sign-in replaced this one.', 'popup_closed'))
+    const { signal } = this.#attempt
+    const request = {
+      scheme,
+      extraQueryParameters: {
+        ...(domainHint && { domain_hint: domainHint }),
+        ...(localLogin && { localLogin: 'true' }),
+        ...extraQueryParameters,
+      },
+      ...(scheme === 'redirect' && { nextRoute: withoutHash(this.#absolute(nextRoute)) }),
+      signal,
+    }
+    const interaction = untilAborted(this.#orShownAgain(scheme, this.signIn(request), signal), signal).then(
+      session => {
+        signal.throwIfAborted()
+        if (session) return this.#keep(session, undefined)
+        this.#state = { ...this.#state, interaction: undefined }
+        throw new AuthError('The user came back to the page without having signed in.', 'popup_closed')
+      },
+      (error: unknown) => {
+        if (!signal.aborted) this.#state = { ...this.#state, interaction: undefined }
+        throw signal.aborted ? signal.reason : asAuthError(error, 'The sign-in')
+      },
+    )
+    interaction.catch(() => {})
+    this.#state = { ...this.#state, interaction }
+    return interaction
+  }
+
+  #renewOnce(session: LoginSession): Promise<LoginSession> {
+    const state = this.#state
+    if (state.kind !== 'signed-in') throw new AuthError('No user is signed in.', 'interaction_required')
+    if (state.renewal) return state.renewal
+    const renewal = this.#unattended('The renewal of the access token', () => this.renew(session)).then(
+      renewed => {
+        // A renewal may have no ID token. That of the login still identifies the session.
+        if (this.#session === session) return this.#keep(renewed, session.idToken, this.#state.interaction)
+        throw new AuthError('Another sign-in replaced the renewal of the access token.', 'token_missing')
+      },
+      (error: unknown) => {
+        if (this.#state.kind === 'signed-in' && this.#session === session)
+          this.#state = { ...this.#state, renewal: undefined }
+        throw error
+      },
+    )
+    renewal.catch(() => {})
+    this.#state = { ...state, renewal }
+    return renewal
+  }
+
+  /** A call that needs no user: it has a time limit, and ends with the session. */
+  #unattended<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const guarded = () =>
+      work().catch((error: unknown) => {
+        throw asAuthError(error, what)
+      })
+    return answerInTime(this.environment.clock, what, this.life, guarded)
+  }
+
+  /** The outcome of a call that leaves the page; undefined when the page is shown again afterwards (SEC-17). */
+  #orShownAgain<T>(scheme: AuthScheme, work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    const window = this.#window
+    if (scheme !== 'redirect' || !window) return work
+    return Promise.race([work, shownAgain(window, signal).then(() => undefined)])
+  }
+
+  #keep(session: LoginSession, idToken: string | undefined, interaction?: Promise<LoginSession>): LoginSession {
+    const kept = { ...session, idToken: session.idToken ?? idToken }
+    this.#state = { kind: 'signed-in', session: kept, obtainedAt: this.environment.clock.now(), interaction }
+    this.#logger?.debug('The user is signed in.')
+    this.#reportSignIn()
+    return kept
+  }
+
+  /** Ends the session and what is in flight for it. */
+  #end(message: string): void {
+    const reason = new AuthError(message, 'token_missing')
+    this.#state = { kind: 'signed-out' }
+    this.#attempt = this.#attempt.end(reason)
+    this.#era = this.#era.end(reason)
+  }
+
+  #absolute(route: string | undefined): string {
+    const { address } = this
+    return route && URL.canParse(route, address) ? new URL(route, address).href : address
+  }
+
+  // ── The logins of a page ──────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Follows the sign-outs of other tabs and of other logins of the page. Returns the undo. */
+  #follow(): () => void {
+    const stop = this.listen(() => this.#handleSignedOut())
+    const window = this.#window
+    if (!window) return stop
+    const onPage = logins.get(window) ?? new Set()
+    logins.set(window, onPage)
+    const reference = new WeakRef<Login>(this)
+    onPage.add(reference)
+    return () => {
+      stop()
+      onPage.delete(reference)
+    }
+  }
+
+  /** The user signed out, or another one signed in, in another tab or by another login of the page. */
+  #handleSignedOut(): void {
+    this.#logger?.info('The user signed out, or another one signed in, in another tab or agent of the page.')
+    this.#end('The user signed out in another tab or agent of the page.')
+    this.#onSignedOut?.()
+  }
+
+  /** Ends the other logins of the page that share the stored user, or whose user is the same. */
+  #reportSignOut(identity: string | undefined): void {
+    for (const other of this.#others()) {
+      const isSameUser = identity !== undefined && other.identity === identity
+      if (other.#storeKey === this.#storeKey || isSameUser) other.#handleSignedOut()
+    }
+  }
+
+  /** Ends the other logins of the page that share the stored user, if theirs is another one. */
+  #reportSignIn(): void {
+    const { identity } = this
+    for (const other of this.#others()) {
+      const isOtherUser = identity !== undefined && other.identity !== undefined && other.identity !== identity
+      if (other.#storeKey === this.#storeKey && isOtherUser) other.#handleSignedOut()
+    }
+  }
+
+  #others(): Login[] {
+    const onPage = (this.#window && logins.get(this.#window)) ?? []
+    return [...onPage].flatMap(reference => {
+      const other = reference.deref()
+      return other && other !== this && other.hasSession ? [other] : []
+    })
+  }
+
+  /** Logins with the same provider, client and storage share one user. */
+  get #storeKey(): string {
+    return `${userKey(this.authority, this.config.clientId)} ${this.config.cacheLocation ?? 'sessionStorage'}`
+  }
+}
+
+/** Issuer and subject of a session's ID token. */
+function identityOf(session: LoginSession | null | undefined): string | undefined {
+  return session?.idToken === undefined ? undefined : subjectOf(session.idToken)
+}
+
+/** How to ask the user when no token can be obtained silently; undefined if asking would not help. */
+function interactiveScheme(error: unknown, scheme: AuthScheme): AuthScheme | undefined {
+  if (!(error instanceof AuthError)) return undefined
+  if (error.reason === 'popup_timeout') return 'popup'
+  return error.reason === 'interaction_required' ? scheme : undefined
+}
