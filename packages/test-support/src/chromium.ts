@@ -8,7 +8,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 
 export { bundleForPage, bundleModulesForPage, type SourceChange } from './page-bundle.ts'
 export { type PageFiles, type PageServer, servePages } from './page-server.ts'
-export { recordTasks, type TaskTimes } from './task-times.ts'
+export { recordTasks, slownessOf, type TaskTimes } from './task-times.ts'
 
 /** A running Chromium with one context. */
 export interface LaunchedChromium {

@@ -51,3 +51,26 @@ export async function recordTasks(page: Page): Promise<() => Promise<TaskTimes>>
     }
   }
 }
+
+/** Processor time of a known work on the machine for which limits are meant, one with two cores, in milliseconds. */
+const REFERENCE_MS = 3.5
+
+/** How many times as much processor time a known work takes as on the machine for which limits are meant; at least 1. */
+export async function slownessOf(page: Page): Promise<number> {
+  const stop = await recordTasks(page)
+  await page.evaluate(async () => {
+    for (let turn = 0; turn < 20; turn++) {
+      await new Promise<void>(resolve => {
+        setTimeout(function doKnownWork() {
+          let text = ''
+          for (let index = 0; index < 20_000; index++) text += `*${index}* `
+          const words = text.match(/\*\d+\*/g)?.map(word => ({ word, length: word.length })) ?? []
+          Object.assign(globalThis, { knownWork: JSON.stringify(words).length })
+          resolve()
+        })
+      })
+    }
+  })
+  const times = (await stop()).calls('doKnownWork').sort((one, other) => one - other)
+  return Math.max(1, (times[times.length >> 1] ?? Number.NaN) / REFERENCE_MS)
+}

@@ -1,4 +1,4 @@
-import { hasChromium, recordTasks } from '@aiagent/test-support/chromium'
+import { hasChromium, recordTasks, slownessOf } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { costlyText, KINDS } from '../costly-texts.ts'
@@ -15,10 +15,13 @@ const ANSWERS: Readonly<Record<string, string>> = {
   'short lists': costlyText('lists', 8000),
 }
 
-/** Longest task of the page, in milliseconds of processor time: 100 are intended, and some machines are slower. */
-const LIMIT_MS = 200
+/**
+ * Longest task of the page, in milliseconds of processor time on a machine with two cores: the other tasks of a busy machine do not
+ * count, and a slower one has more time.
+ */
+const LIMIT_MS = 100
 /** The same for the start of a page with a history of 3 MB. */
-const HISTORY_LIMIT_MS = 800
+const HISTORY_LIMIT_MS = 400
 
 describe.skipIf(!hasChromium())('costly answers in <ai-agent-chat>', () => {
   const stages = chatStages()
@@ -47,6 +50,7 @@ describe.skipIf(!hasChromium())('costly answers in <ai-agent-chat>', () => {
     )
     await page.getByText('Online').waitFor()
     await idle(page)
+    const slowness = await slownessOf(page)
     const times: Record<string, number> = {}
     for (const name of Object.keys(ANSWERS)) {
       const answered = () =>
@@ -61,10 +65,10 @@ describe.skipIf(!hasChromium())('costly answers in <ai-agent-chat>', () => {
       await page.reload()
       await expect.poll(shown, { timeout: 60_000 }).toBe(Object.keys(ANSWERS).length)
     })
-    if (process.env['SHOW_TIMES']) console.log(times)
+    if (process.env['SHOW_TIMES']) console.log(slowness, times)
     const { history, ...answers } = times
-    expect(Object.entries(answers).filter(([, ms]) => ms > LIMIT_MS)).toEqual([])
-    expect(history).toBeLessThan(HISTORY_LIMIT_MS)
+    expect(Object.entries(answers).filter(([, ms]) => ms > LIMIT_MS * slowness)).toEqual([])
+    expect(history).toBeLessThan(HISTORY_LIMIT_MS * slowness)
     expect(complaints).toEqual([])
   }, 180_000)
 
@@ -80,11 +84,13 @@ describe.skipIf(!hasChromium())('costly answers in <ai-agent-chat>', () => {
     const { page } = await stage.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>')
     await page.getByText('Online').waitFor()
     const buttons = page.locator('ai-agent-chat button.option')
+    const slowness = await slownessOf(page)
     const ms = await longest(page, async () => {
       await write(page, 'options')
       await expect.poll(() => buttons.count()).toBe(100)
     })
-    expect(ms).toBeLessThan(LIMIT_MS)
+    if (process.env['SHOW_TIMES']) console.log(slowness, ms)
+    expect(ms).toBeLessThan(LIMIT_MS * slowness)
     const more = page.locator('ai-agent-chat .options').getByRole('button', { name: '+14,900' })
     await more.click()
     await expect.poll(() => buttons.count()).toBe(200)
