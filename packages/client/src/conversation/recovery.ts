@@ -233,12 +233,16 @@ export class Recovery implements ChatObserver {
   #noteNumbers(history: readonly unknown[]): void {
     const followed = this.#followed
     if (!followed || !this.#scope.facts.hasResume) return
+    let hasNumber = history.length === 0
     for (const element of history) {
       const { seq, ...rest } = (element ?? {}) as Frame & { readonly seq?: unknown }
       if (typeof seq !== 'number') continue
+      hasNumber = true
       followed.add(seq, rest)
       if (seq > (followed.lastSeq ?? 0)) followed.lastSeq = seq
     }
+    // As from the leader of tabs: a replay would repeat what the history has shown.
+    if (!hasNumber) followed.lastSeq = undefined
   }
 
   /** The numbers increase: a new frame with a lower number shows that the last one was wrong. */

@@ -71,6 +71,10 @@ describe.each([
       [at(3, 'send'), at(1, 'close'), at(4, 'reload'), at(0, 'logout')],
     ],
     [
+      'show an answer once that was said before a tab was opened, which misses the next one',
+      [at(4, 'ask'), at(0, 'open', 1), at(3, 'deafen'), at(5, 'send', 20)],
+    ],
+    [
       'keep a message acknowledged of which another tab knew less',
       [at(5, 'freeze'), at(0, 'send', 300), at(0, 'reload', 300), at(5, 'ask', 4_000)],
     ],
