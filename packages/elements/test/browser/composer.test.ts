@@ -93,7 +93,11 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
       const chat = document.querySelector('ai-agent-chat')
       const field = chat?.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
       field.value = 'of the first'
+      // The pause has no end, however long the sign-out takes.
+      const { setTimeout } = globalThis
+      Object.assign(globalThis, { setTimeout: () => 0 })
       field.dispatchEvent(new Event('input', { bubbles: true }))
+      Object.assign(globalThis, { setTimeout })
       await Object(globalThis).agent.logout()
       await chat?.view?.start()
       // What waits is stored when the page is left.
