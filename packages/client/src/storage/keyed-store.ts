@@ -78,12 +78,12 @@ export const KINDS = {
   anonymousToken: { key: '{keyPrefix}auth_{tenant}:{api}:anonymous_token:{scopes}', isUsers: true },
   context: { key: '{contextPrefix}context_{agent}', isUsers: true, ownerIn: 'entry' },
   session: {
-    key: '{contextPrefix}session_{hash}:{agent}:{user}:{selectedAgent}:{portal}:{profile}',
+    key: '{contextPrefix}session_{hash}:{agent}:{user}:{selectedAgent}:{portal}:{profile}:{version}',
     parts: ENCODED,
     isUsers: true,
   },
   queue: {
-    key: '{contextPrefix}queue_{hash}:{user}:{selectedAgent}:{portal}:{profile}:{page}',
+    key: '{contextPrefix}queue_{hash}:{user}:{selectedAgent}:{portal}:{profile}:{version}:{page}',
     parts: ENCODED,
     isUsers: true,
   },
