@@ -1,23 +1,10 @@
+import { sleep } from '../platform/clock.ts'
 import type { StorageLike } from '../platform/environment.ts'
+import { isReachable, VIOLATION_WAIT_MS } from '../platform/network-failure.ts'
 import type { Examination } from './examination.ts'
 import { failed, passed, skipped, type Verdict, warning } from './report.ts'
 
 const NO_PAGE = 'Not checked: this is not a page.'
-/** How long the event of a policy violation may follow the request, in milliseconds. */
-const VIOLATION_WAIT_MS = 50
-
-/** Notes what the content security policy of the page blocks, until the returned function is called. */
-export function watchPolicy(examination: Examination): () => void {
-  const { environment, violations } = examination
-  const document = environment.page?.window?.document
-  const onViolation = ({ blockedURI, effectiveDirective }: SecurityPolicyViolationEvent) => {
-    violations.set(URL.canParse(blockedURI) ? new URL(blockedURI).origin : blockedURI, effectiveDirective)
-    examination.socket?.onChange()
-  }
-  document?.addEventListener('securitypolicyviolation', onViolation)
-  return () => document?.removeEventListener('securitypolicyviolation', onViolation)
-}
-
 /** The stores of the page can be written. */
 export function checkStorage({ environment }: Examination): Verdict {
   if (!environment.page) return skipped(NO_PAGE)
@@ -66,12 +53,7 @@ export async function checkCors(examination: Examination): Promise<Verdict> {
   const refusing: string[] = []
   for (const origin of unreachable) {
     if (!origin.startsWith('http')) continue
-    const init = { mode: 'no-cors', credentials: 'omit', signal: AbortSignal.timeout(options.timeoutMs) } as const
-    const isReached = await environment.fetch(`${origin}/`, init).then(
-      () => true,
-      () => false,
-    )
-    if (isReached) refusing.push(origin)
+    if (await isReachable(environment, origin, options.timeoutMs, options.signal)) refusing.push(origin)
   }
   if (refusing.length === 0) return passed('No request was refused for its origin.')
   return failed('CORS_BLOCKED', `${refusing.join(', ')} answers, but not to pages of ${window.location.origin}.`)
@@ -80,7 +62,7 @@ export async function checkCors(examination: Examination): Promise<Verdict> {
 /** The content security policy allows what the conversation needs. */
 export async function checkPolicy({ environment, violations }: Examination): Promise<Verdict> {
   if (!environment.page) return skipped(NO_PAGE)
-  await new Promise<void>(resolve => environment.clock.setTimeout(resolve, VIOLATION_WAIT_MS))
+  await sleep(environment.clock, VIOLATION_WAIT_MS)
   if (violations.size === 0) return passed('The content security policy blocked nothing.')
   const blocked = [...violations].map(([origin, directive]) => `${origin} (${directive})`)
   return failed('CSP_BLOCKED', `The content security policy of the page blocks ${blocked.join(', ')}.`)

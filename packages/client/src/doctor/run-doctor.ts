@@ -1,9 +1,10 @@
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import { watchPolicy } from '../platform/network-failure.ts'
 import { VERSION } from '../version.ts'
 import { checkAnswer, checkChat, checkIdle } from './chat-checks.ts'
 import type { DoctorOptions, Examination } from './examination.ts'
-import { checkCors, checkLogin, checkPolicy, checkStorage, watchPolicy } from './page-checks.ts'
+import { checkCors, checkLogin, checkPolicy, checkStorage } from './page-checks.ts'
 import {
   type DoctorCheck,
   type DoctorFinding,
@@ -70,7 +71,11 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     requests: [],
   }
   Object.assign(examination, { environment: observed(platform, examination) })
-  const unwatch = watchPolicy(examination)
+  // What the content security policy of the page blocks, until the end of the examination.
+  const unwatch = watchPolicy(platform.page?.window ?? {}, (origin, directive) => {
+    examination.violations.set(origin, directive)
+    examination.socket?.onChange()
+  })
   const findings: DoctorFinding[] = []
   try {
     for (const [name, check] of Object.entries(CHECKS) as [DoctorCheck, Check][]) {

@@ -12,8 +12,8 @@ const LOCAL_NETWORK = ['loopback-network', 'local-network', 'local-network-acces
 /** Most redirects that a platform follows. */
 const MAX_REDIRECTS = 20
 
-/** How long the event of a policy violation may take after the rejection, in milliseconds. */
-const VIOLATION_WAIT_MS = 50
+/** How long the event of a policy violation may follow the rejection of a request, in milliseconds. */
+export const VIOLATION_WAIT_MS = 50
 
 /** What the explanation needs from the platform. */
 export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pick<Environment, 'page'>>
@@ -80,36 +80,52 @@ async function explainInPage(
   hostname: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const { document, location, navigator } = window
+  const { location, navigator } = window
   if (navigator?.onLine === false) return 'the browser is offline'
   if (location?.protocol === 'https:' && protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname))
     return 'a page with https cannot call an address with http'
   let isForbidden = false
-  const onViolation = ({ blockedURI }: { blockedURI: string }) => {
-    if (blockedURI.startsWith(origin)) isForbidden = true
-  }
-  document?.addEventListener('securitypolicyviolation', onViolation)
-  const limit = new AbortController()
-  const ended = new AbortController()
-  const end = () => ended.abort()
-  signal?.addEventListener('abort', end)
-  void sleep(clock, TEST_LIMIT_MS, ended.signal).then(() => limit.abort())
-  const init = { mode: 'no-cors', credentials: 'omit', signal: limit.signal } as const
-  const isReached = await fetch(`${origin}/`, init).then(
-    () => true,
-    () => false,
-  )
-  end()
-  // The event of a violation follows the rejection.
+  const unwatch = watchPolicy(window, blocked => {
+    isForbidden ||= blocked === origin
+  })
+  const isReached = await isReachable({ fetch, clock }, origin, TEST_LIMIT_MS, signal)
   if (!isReached) await sleep(clock, VIOLATION_WAIT_MS, signal)
-  signal?.removeEventListener('abort', end)
-  document?.removeEventListener('securitypolicyviolation', onViolation)
+  unwatch()
   if (isForbidden) return `the content security policy of the page forbids it: add ${origin} to \`connect-src\``
   if (!isReached && (await mayBlockLocalNetwork(window, hostname)))
     return `nothing answers there, or the browser blocks it (Local Network Access): allow ${location?.origin} in the site settings to reach this device and the local network, and serve it with https`
   return isReached
     ? `it does not allow this page to call it (CORS): the service must allow the origin ${location?.origin}`
     : 'nothing answers there, the host name is unknown, or the scheme (http or https) is the wrong one'
+}
+
+/**
+ * Reports what the content security policy of a page blocks, by origin and directive.
+ *
+ * @returns a function that stops it
+ */
+export function watchPolicy(
+  { document }: Partial<Pick<Window, 'document'>>,
+  onBlocked: (origin: string, directive: string) => void,
+): () => void {
+  const onViolation = ({ blockedURI, effectiveDirective }: SecurityPolicyViolationEvent) =>
+    onBlocked(URL.canParse(blockedURI) ? new URL(blockedURI).origin : blockedURI, effectiveDirective)
+  document?.addEventListener('securitypolicyviolation', onViolation)
+  return () => document?.removeEventListener('securitypolicyviolation', onViolation)
+}
+
+/** Whether an origin answers a request without credentials, whose response the page cannot read. */
+export function isReachable(
+  { fetch, clock }: NetworkPlatform,
+  origin: string,
+  limitMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const probe = (limit: AbortSignal) => fetch(`${origin}/`, { mode: 'no-cors', credentials: 'omit', signal: limit })
+  return withTimeLimit(clock, limitMs, signal, probe).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Whether Chromium may have blocked a request to this device or its network: it reveals no more than its permissions. */
