@@ -11,7 +11,7 @@ import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
-import { expiryOfFresh, renewalTime } from './access-token.ts'
+import { expiryOf, expiryOfFresh, readClaims, renewalTime, SMALLEST_SKEW_MS } from './access-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { OwnStrategy } from './own-strategy.ts'
@@ -39,6 +39,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   readonly #metadata: ExpiringStore
   #scopes: readonly string[] = DEFAULT_SCOPES
   #expiresAt: number | undefined
+  /** How far the clock of this device was ahead of the issuer's with the last new token, and of the monotonic clock. */
+  #ahead = { ofIssuer: 0, ofMonotonic: 0 }
   #era = new Era()
 
   /** @param warn called once if the store fails or refuses writes */
@@ -67,7 +69,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
-    const stored = await this.#tokens().get(this.#scopes)
+    const stored = await this.#tokens().get(this.#scopes, this.#skewMs)
     if (!stored) return this.#obtain()
     this.#expiresAt = stored.expiresAt
     return stored.accessToken
@@ -125,7 +127,18 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     )
     const { accessToken, expiresAt } = obtained as StoredToken
     this.#expiresAt = expiresAt
+    const { clock } = this.#environment
+    const ofIssuer = expiresAt - (expiryOf(accessToken) ?? expiresAt)
+    this.#ahead = { ofIssuer, ofMonotonic: clock.now() - clock.monotonic() }
     return accessToken
+  }
+
+  /** How far the clock of this device is ahead of the issuer's, in milliseconds. Unknown, and 0, after it was set back. */
+  get #skewMs(): number {
+    const { clock } = this.#environment
+    const { ofIssuer, ofMonotonic } = this.#ahead
+    const isSetBack = clock.now() - clock.monotonic() < ofMonotonic - SMALLEST_SKEW_MS
+    return isSetBack ? 0 : ofIssuer
   }
 
   async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<StoredToken> {
@@ -215,7 +228,7 @@ function canPlan(stored: OAuthMetadata, tenantId: string | null | undefined): bo
 /** An anonymous token as it is stored. */
 export interface StoredToken {
   readonly accessToken: string
-  /** By the clock of this device, in milliseconds since the epoch. */
+  /** By the clock of this device at that time, in milliseconds since the epoch. Used where the token has no `exp`. */
   readonly expiresAt: number
 }
 
@@ -240,13 +253,21 @@ export class TokenCache {
     return this.#prefix + scopeFingerprint(scopes)
   }
 
-  /** The stored token for these scopes, unless it is about to expire. */
-  async get(scopes: readonly string[]): Promise<StoredToken | undefined> {
+  /**
+   * The stored token for these scopes, unless it is about to expire.
+   *
+   * @param skewMs how far the clock of this device is ahead of the issuer's
+   */
+  async get(scopes: readonly string[], skewMs = 0): Promise<StoredToken | undefined> {
     try {
       const entry = await this.#adapter.get(this.keyOf(scopes))
       if (!entry || !isStoredToken(entry.value)) return undefined
-      const replaceAt = renewalTime(entry.value.expiresAt, entry.timestamp)
-      return this.#clock.now() < replaceAt ? entry.value : undefined
+      const { accessToken } = entry.value
+      const { exp, iat } = readClaims(accessToken)
+      // The stored times have the error that the clock had when they were stored.
+      const expiresAt = exp === undefined ? entry.value.expiresAt : exp * 1000 + skewMs
+      const issuedAt = exp === undefined || iat === undefined ? entry.timestamp : iat * 1000 + skewMs
+      return this.#clock.now() < renewalTime(expiresAt, issuedAt) ? { accessToken, expiresAt } : undefined
     } catch {
       return undefined
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { payloadsOf, rejection, setUp as setUpAgent } from '../../test/agent-harness.ts'
-import { FakeService, fakeToken } from '../../test/fake-service.ts'
+import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import { AuthenticationService } from './authentication-service.ts'
 
@@ -41,6 +41,49 @@ describe.each([-3, 3, 48])('a clock that is %i hours ahead', hours => {
     expect(await auth.getToken()).not.toBe(token)
     expect([requests(), expiring.length]).toEqual([2, 1])
   })
+})
+
+describe('a stored anonymous token', () => {
+  /** Pages of a tab, on a device whose clock is two hours ahead at first. */
+  async function setUpTab() {
+    const service = new FakeService()
+    const { clock } = service
+    service.on('GET /core/authmgr/v3/metadata/deployment', {
+      authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/token' }] },
+    })
+    let count = 0
+    let hoursAhead = 2
+    service.on('POST /token', () => {
+      const iat = Math.floor((clock.now() - hoursAhead * HOUR_MS) / 1000)
+      return { access_token: fakeToken({ iat, exp: iat + 3600, jti: ++count }), expires_in: 3600 }
+    })
+    const environment = service.environment({ sessionStorage: new FakeStorage() })
+    const open = async () => {
+      const auth = new AuthenticationService(undefined, { environment })
+      await auth.initialize({ deploymentInfo })
+      return auth
+    }
+    const correct = () => {
+      clock.shiftWallClock(-hoursAhead * HOUR_MS)
+      hoursAhead = 0
+    }
+    return { clock, open, correct }
+  }
+
+  it.each(['the page that obtained it', 'the next page'])(
+    '[AUTH-05] is not returned after its own expiry, although the clock was ahead when it was stored: %s',
+    async page => {
+      const { clock, open, correct } = await setUpTab()
+      const first = await open()
+      const token = await first.getToken()
+      expect(await first.getToken()).toBe(token)
+      correct()
+      const later = page === 'the next page' ? await open() : first
+      expect(await later.getToken()).toBe(token)
+      await clock.advance(HOUR_MS)
+      expect(await later.getToken()).not.toBe(token)
+    },
+  )
 })
 
 /** Agents whose clock is some hours ahead of that of the service, with tokens of the host that are valid for 15 minutes. */

@@ -75,6 +75,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
     refresh: true,
     claims: {} as object | null,
     headers: {},
+    access: {},
     logout: undefined as string | undefined,
   }
   const forms: Record<string, string>[] = []
@@ -86,7 +87,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
     const n = ++state.count
     const nonce = form['grant_type'] === 'authorization_code' ? page.nonce : undefined
     const tokens = {
-      access_token: fakeToken({ sub: 'ann', jti: n, logout: state.logout }),
+      access_token: fakeToken({ sub: 'ann', jti: n, logout: state.logout, ...state.access }),
       id_token: state.claims && idToken({ nonce, ...state.claims }),
       ...(state.refresh && { refresh_token: `refresh-${n}` }),
       token_type: 'Bearer',
@@ -400,6 +401,22 @@ describe('a renewal', () => {
     await expect(parts.client.renew(session)).rejects.toMatchObject({ reason: 'token_request_failed' })
     expect(parts.forms).toHaveLength(1)
   })
+})
+
+it('[AUTH-08] a stored token is judged by its own expiry, although the clock was ahead when it was stored', async () => {
+  const parts = setUp()
+  const { clock } = parts
+  const iat = clock.now() / 1000
+  parts.state.access = { iat, exp: iat + 3600 }
+  clock.shiftWallClock(2 * 3_600_000)
+  const { accessToken } = await signIn(parts)
+  clock.shiftWallClock(-2 * 3_600_000)
+  const nextPage = parts.make()
+  await nextPage.initialize({ deploymentInfo: { apiDomain: 'api.test' } })
+  expect(await nextPage.getToken()).toBe(accessToken)
+  await clock.advance(3_600_000)
+  expect(await nextPage.getToken()).not.toBe(accessToken)
+  expect(parts.forms.at(-1)).toMatchObject({ grant_type: 'refresh_token' })
 })
 
 describe('a rate limit of the provider', () => {

@@ -1,5 +1,6 @@
 import { isJsonObject } from '@aiagent/protocol'
 import type { StorageLike } from '../../platform/environment.ts'
+import { expiryOf } from '../access-token.ts'
 import { removeMatching } from './login-state.ts'
 import { USER_PREFIX } from './provider-address.ts'
 
@@ -50,7 +51,9 @@ export class SignedInUserStore {
 
   /** The stored user; undefined when there is none, or the record has another shape or version. */
   read(): SignedInUser | undefined {
-    return parseUser(this.#store?.getItem(this.key) ?? null)
+    const user = parseUser(this.#store?.getItem(this.key) ?? null)
+    // The stored expiry has the error that the clock had when it was stored.
+    return user && { ...user, expiresAt: expiryOf(user.accessToken) ?? user.expiresAt }
   }
 
   /** Stores a user who has just signed in. */
