@@ -301,9 +301,7 @@ export abstract class Login extends OwnStrategy {
 
   /** Ends a login in progress, with its window, and stops listening to other tabs. The session stays stored. */
   override cleanup(): void {
-    this.#attempt = this.#attempt.end(
-      new AuthError('The sign-in or sign-out was ended by destroy().', 'token_missing'),
-    )
+    this.#attempt = this.#attempt.end(new AuthError('The sign-in or sign-out was ended by destroy().', 'token_missing'))
     this.#state = { kind: 'signed-out' }
     this.#stopListening?.()
     this.#stopListening = undefined
