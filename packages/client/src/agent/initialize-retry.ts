@@ -1,7 +1,7 @@
 import type { Chat } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { ReconnectPolicy } from '../chat/reconnect-policy.ts'
-import { WakeWatch } from '../chat/wake-watch.ts'
+import { Retry, reportState } from '../chat/retry.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
@@ -33,66 +33,49 @@ export class InitializeRetry {
 
   /** Runs an attempt, and further ones until one succeeds or fails for another reason. */
   async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { reportError } = this.#scope
-    const { maxAttempts } = this.#policy
+    const { environment, reportError, status } = this.#scope
+    let onDue = () => {}
+    const retry = new Retry(environment.clock, environment.page, this.#policy, () => onDue())
+    retry.start()
     let unloaded = 0
     try {
-      for (let failures = 0; ; failures++) {
+      for (;;) {
         try {
           return await attempt()
         } catch (error) {
           if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
           unloaded = error.code === 'MODULE_LOAD_FAILED' ? unloaded + 1 : 0
           if (unloaded === MODULE_ATTEMPTS) throw error
-          if (failures >= maxAttempts) {
+          if (retry.isUsedUp) {
             this.#become(undefined)
             reportError(error)
-            const message = `The agent is not initialized: ${maxAttempts} attempts are used up. Call initialize() to try again.`
+            const message = `The agent is not initialized: ${this.#policy.maxAttempts} attempts are used up. Call initialize() to try again.`
             reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
             throw error
           }
-          this.#scope.status.failure = error
-          this.#scope.status.attempt = failures + 1
-          await this.#wait(this.#policy.delayFor(failures), error, signal)
+          const due = new Promise<void>(resolve => {
+            onDue = resolve
+          })
+          const delayMs = retry.plan()
+          status.failure = error
+          status.attempt = retry.attempts
+          this.#become(ConnectionState.RECONNECTING, delayMs)
+          reportError(error)
+          await untilAborted(due, signal)
         }
         this.#become(ConnectionState.CONNECTING)
       }
     } finally {
+      retry.stop()
       this.#become(undefined)
-      this.#scope.status.failure = this.#scope.status.attempt = undefined
-    }
-  }
-
-  /** Waits for the next attempt, which comes at once when the page or the network returns. */
-  async #wait(delayMs: number, error: SDKError, signal: AbortSignal): Promise<void> {
-    const { environment, reportError } = this.#scope
-    let end = () => {}
-    const due = new Promise<void>(resolve => {
-      const wake = new WakeWatch(environment.clock, environment.page, { handleWake: resolve })
-      wake.start()
-      const cancel = wake.wait(delayMs, resolve)
-      end = () => {
-        cancel()
-        wake.stop()
-      }
-    })
-    try {
-      this.#become(ConnectionState.RECONNECTING, delayMs)
-      reportError(error)
-      await untilAborted(due, signal)
-    } finally {
-      end()
+      status.failure = status.attempt = undefined
     }
   }
 
   #become(next: ConnectionState | undefined, retryInMs?: number): void {
-    const previousState = this.state
+    const previous = this.state
     this.#state = next
-    const { state } = this
-    const { status, environment } = this.#scope
-    status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
-    if (state === previousState) return
-    this.#scope.emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
+    reportState(this.#scope, this.state, previous, retryInMs)
   }
 }
 

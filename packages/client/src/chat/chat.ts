@@ -16,6 +16,7 @@ import { ContextFrame } from './context-frame.ts'
 import type { ContextStore } from './context-store.ts'
 import { Departure } from './departure.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
+import { reportState } from './retry.ts'
 import { TokenDialogue, type TokenListener } from './token-dialogue.ts'
 import type { Transport, TransportListener } from './transport.ts'
 import { webSocketTransport } from './websocket-transport.ts'
@@ -257,11 +258,10 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {
-    const { emit, logger, status, environment, shared } = this.#scope
+    const { logger, shared } = this.#scope
     logger.debug(`Connection: ${previousState} → ${state}`)
     this.#authentication.watchExpiry(state !== ConnectionState.CLOSED && !shared?.isFollower)
-    status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
-    emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
+    reportState(this.#scope, state, previousState, retryInMs)
     if (state === ConnectionState.CLOSED) for (const each of this.#observers) each.handleClosed?.()
   }
 

@@ -8,8 +8,8 @@ import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import { type ChatClosed, closeCauseOf, REOPEN } from './close-cause.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
+import { Retry } from './retry.ts'
 import type { Transport, TransportListener } from './transport.ts'
-import { type WakeOwner, WakeWatch } from './wake-watch.ts'
 
 /*
  * The reconnect loop over one transport at a time. It owns the connection's state, the transport, the one timer and the
@@ -54,7 +54,7 @@ type State =
   | { readonly at: 'idle' | 'closed' }
   | { readonly at: 'connecting'; readonly attempt: Attempt }
   | { readonly at: 'open'; readonly transport: Transport; readonly since: number; readonly leaving?: true }
-  | { readonly at: 'waiting'; readonly delayMs: number; readonly cancel: () => void }
+  | { readonly at: 'waiting'; readonly delayMs: number }
 
 const PUBLIC_STATE = {
   idle: ConnectionState.IDLE,
@@ -64,20 +64,18 @@ const PUBLIC_STATE = {
   closed: ConnectionState.CLOSED,
 } as const satisfies Record<State['at'], ConnectionState>
 
-export class Connection implements AttemptOwner, WakeOwner {
+export class Connection implements AttemptOwner {
   readonly #clock: Clock
   readonly #policy: ReconnectPolicy
   readonly #owner: ConnectionOwner
-  readonly #wake: WakeWatch
+  readonly #retry: Retry
   #state: State = { at: 'idle' }
-  /** Reconnect attempts since the backoff was reset. */
-  #attempts = 0
 
   constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy, owner: ConnectionOwner) {
     this.#clock = clock
     this.#policy = policy
     this.#owner = owner
-    this.#wake = new WakeWatch(clock, page, this)
+    this.#retry = new Retry(clock, page, policy, () => void this.#attempt(true))
   }
 
   get state(): ConnectionState {
@@ -86,7 +84,7 @@ export class Connection implements AttemptOwner, WakeOwner {
 
   /** Reconnect attempts since the connection was last good; while it waits, the number of the next one. */
   get attempts(): number {
-    return this.#attempts
+    return this.#retry.attempts
   }
 
   /** The open transport. */
@@ -108,11 +106,12 @@ export class Connection implements AttemptOwner, WakeOwner {
       case 'connecting':
         return this.#join(this.#state.attempt, signal)
       case 'waiting':
-        return this.#join(this.#attemptNow(), signal)
+        this.#retry.skip()
+        return this.#join(this.#attempt(true), signal)
       case 'idle':
       case 'closed':
-        this.#attempts = 0
-        this.#wake.start()
+        this.#retry.reset()
+        this.#retry.start()
         return this.#join(this.#attempt(false), signal)
       default:
         return this.#state satisfies never
@@ -158,14 +157,7 @@ export class Connection implements AttemptOwner, WakeOwner {
 
   /** The service works: the next outage starts with the shortest wait. */
   confirm(): void {
-    this.#attempts = 0
-  }
-
-  /** The page is back: a wait for the next attempt ends. */
-  handleWake(): void {
-    if (this.#state.at !== 'waiting') return
-    this.#wake.consumeReturn()
-    this.#attemptNow()
+    this.#retry.reset()
   }
 
   handleAttemptOpened(attempt: Attempt): void {
@@ -189,18 +181,11 @@ export class Connection implements AttemptOwner, WakeOwner {
 
   #become(next: State): void {
     const previous = this.#state
-    if (previous.at === 'waiting') previous.cancel()
-    if (next.at === 'closed') this.#wake.stop()
+    if (next.at === 'closed') this.#retry.stop()
     this.#state = next
     if (previous.at === next.at) return
     const retryInMs = next.at === 'waiting' ? next.delayMs : undefined
     this.#owner.handleStateChange(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at], retryInMs)
-  }
-
-  /** Ends the wait. The attempt is outside the schedule, so the one it replaces does not count. */
-  #attemptNow(): Attempt {
-    this.#attempts = Math.max(0, this.#attempts - 1)
-    return this.#attempt(true)
   }
 
   #isCurrent(attempt: Attempt): boolean {
@@ -292,25 +277,21 @@ export class Connection implements AttemptOwner, WakeOwner {
    * @param isUrgent whether the first attempt follows at once
    */
   #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
-    const policy = this.#policy
-    const usedUp = !final && this.#attempts >= policy.maxAttempts
+    const retry = this.#retry
+    const usedUp = !final && retry.isUsedUp
     if (final || usedUp) {
       this.#become({ at: 'closed' })
       tell()
       if (usedUp && this.#state.at === 'closed')
         this.#owner.handleFailure(
           new ConnectionError(
-            `The chat is closed: ${policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,
+            `The chat is closed: ${this.#policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,
             'attempts_used_up',
           ),
         )
       return
     }
-    // The page caused a loss right after its return, so the wait is skipped.
-    const delayMs =
-      this.#wake.consumeReturn() || (isUrgent && this.#attempts === 0) ? 0 : policy.delayFor(this.#attempts)
-    this.#attempts++
-    this.#become({ at: 'waiting', delayMs, cancel: this.#wake.wait(delayMs, () => void this.#attempt(true)) })
+    this.#become({ at: 'waiting', delayMs: retry.plan(isUrgent) })
     tell()
   }
 

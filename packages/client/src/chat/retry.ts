@@ -1,0 +1,147 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Page } from '../platform/page.ts'
+import type { AgentScope } from '../scope.ts'
+import type { ConnectionState } from './connection-state.ts'
+import type { ReconnectPolicy } from './reconnect-policy.ts'
+
+/** For this long, a return of the page counts as the cause of a failure, in milliseconds. */
+const RECENT_MS = 2_000
+
+/** How often the wall clock is read during a wait, in milliseconds. */
+const LOOK_EVERY_MS = 250
+
+/** With a longer time between two checks, in milliseconds, the machine has slept or its clock was set forward. */
+const JUMP_MS = 2_000
+
+/**
+ * Repeats an attempt until it succeeds: counts the attempts, and waits for the next one as the policy says. A page that becomes
+ * active again ends the wait: the network returned, the page is visible again, or the machine has slept.
+ *
+ * Owns the one timer, and the time of the last return of the page.
+ */
+export class Retry {
+  readonly #clock: Clock
+  readonly #page: Page | undefined
+  readonly #policy: ReconnectPolicy
+  readonly #onDue: () => void
+  #attempts = 0
+  #stop: (() => void) | undefined
+  /** On the monotonic clock. */
+  #returnedAt = Number.NEGATIVE_INFINITY
+  #isWaiting = false
+  #timer: unknown
+
+  /** @param onDue called when the next attempt is due. No wait is in progress then. */
+  constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy, onDue: () => void) {
+    this.#clock = clock
+    this.#page = page
+    this.#policy = policy
+    this.#onDue = onDue
+  }
+
+  /** Further attempts since the last {@link reset}; during a wait, the number of the next one. */
+  get attempts(): number {
+    return this.#attempts
+  }
+
+  get isUsedUp(): boolean {
+    return this.#attempts >= this.#policy.maxAttempts
+  }
+
+  /** Listens to the page until {@link stop}. */
+  start(): void {
+    this.#stop ??= this.#page?.onReturn(() => {
+      this.#returnedAt = this.#clock.monotonic()
+      if (this.#isWaiting) this.#endWait()
+    })
+  }
+
+  stop(): void {
+    this.cancel()
+    this.#stop?.()
+    this.#stop = undefined
+    this.#returnedAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** The next failure is the first one again. */
+  reset(): void {
+    this.#attempts = 0
+  }
+
+  /**
+   * Plans the next attempt, and returns the wait before it. After a return of the page less than two seconds ago, which has probably
+   * caused the failure, there is none: once for each return, so that a service that keeps closing is not called at once each time.
+   *
+   * @param isUrgent whether the first attempt follows at once
+   */
+  plan(isUrgent = false): number {
+    const isUrgentNow = this.#consumeReturn() || (isUrgent && this.#attempts === 0)
+    const delayMs = isUrgentNow ? 0 : this.#policy.delayFor(this.#attempts)
+    this.#attempts++
+    this.#wait(delayMs)
+    return delayMs
+  }
+
+  /** Ends the wait: an attempt follows outside of the schedule, so the one that it replaces does not count. */
+  skip(): void {
+    this.cancel()
+    this.#attempts = Math.max(0, this.#attempts - 1)
+  }
+
+  /** Ends the wait, without an attempt. */
+  cancel(): void {
+    this.#isWaiting = false
+    this.#clock.clearTimeout(this.#timer)
+  }
+
+  /** The page is back. */
+  #endWait(): void {
+    this.#consumeReturn()
+    this.skip()
+    this.#onDue()
+  }
+
+  #consumeReturn(): boolean {
+    const isRecent = this.#clock.monotonic() - this.#returnedAt < RECENT_MS
+    this.#returnedAt = Number.NEGATIVE_INFINITY
+    return isRecent
+  }
+
+  /**
+   * Waits on the monotonic clock, so that a wall clock that is set back does not lengthen it. On a page it also reads the wall
+   * clock every quarter of a second, which detects a sleep soon after its end.
+   */
+  #wait(delayMs: number): void {
+    const clock = this.#clock
+    const due = clock.monotonic() + delayMs
+    let lookedAt = clock.now()
+    const look = () => {
+      const wallTime = clock.now()
+      const hasSlept = this.#page !== undefined && wallTime - lookedAt > LOOK_EVERY_MS + JUMP_MS
+      lookedAt = wallTime
+      if (hasSlept) this.#endWait()
+      else if (clock.monotonic() < due) next(due - clock.monotonic())
+      else {
+        this.cancel()
+        this.#onDue()
+      }
+    }
+    const next = (left: number) => {
+      this.#timer = clock.setTimeout(look, this.#page ? Math.min(left, LOOK_EVERY_MS) : left)
+    }
+    this.#isWaiting = true
+    next(delayMs)
+  }
+}
+
+/** Reports a change of the state that the host sees, and when the next attempt follows. */
+export function reportState(
+  { emit, status, environment }: AgentScope<'stateChanged'>,
+  state: ConnectionState,
+  previousState: ConnectionState,
+  retryInMs: number | undefined,
+): void {
+  status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
+  if (state !== previousState)
+    emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
+}
