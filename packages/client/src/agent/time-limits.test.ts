@@ -1,6 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { rejection, setUp } from '../../test/agent-harness.ts'
+import type { AiAgentConfig } from '../config.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
 /** The requests of a start, each with the error where it has no answer. */
@@ -15,7 +16,7 @@ const REQUESTS = [
 type Intercept = (request: string, answer: () => Promise<Response>) => Promise<Response> | undefined
 
 /** Agents that share stores, and a service whose answers can be held back. */
-function setUpHanging(agents: number) {
+function setUpHanging(agents: number, config: Partial<AiAgentConfig> = {}) {
   const { clock, emulator, make } = setUp()
   const memory = new MemoryCacheAdapter()
   /** The signals of the intercepted requests. */
@@ -31,11 +32,12 @@ function setUpHanging(agents: number) {
     if (init?.signal) hanging.push(init.signal)
     return intercepted
   }
-  const all = Array.from({ length: agents }, () => make({}, { fetch, memory }).agent)
+  const all = Array.from({ length: agents }, () => make(config, { fetch, memory }).agent)
   const setIntercept = (next?: Intercept) => {
     intercept = next
   }
-  return { clock, hanging, agents: all, sent, setIntercept }
+  const issueToken = () => emulator.control.issueToken()
+  return { clock, hanging, agents: all, sent, setIntercept, issueToken }
 }
 
 const never = () => new Promise<Response>(() => {})
@@ -70,6 +72,34 @@ describe.each([1, 2])('with %i agents', count => {
     })
   })
 })
+
+it.each([
+  ['no headers', never],
+  ['no end of its body', endless],
+])(
+  '[REST-09] client credentials fail initialize() after 30 seconds (%s), and are sent again by the next',
+  async (_part, answer) => {
+    const config = { tokenUrl: 'https://login.test/token', clientId: 'me', clientSecret: 'secret' }
+    const { clock, hanging, agents, setIntercept, issueToken } = setUpHanging(1, {
+      auth: { type: 'client-credentials', config },
+    })
+    setIntercept(request => (request === 'POST /token' ? answer() : undefined))
+    const failures = agents.map(agent => rejection(agent.initialize()))
+    await eventually(() => hanging.length === 1, 'the request for a token')
+    await clock.advance(30_000)
+    const [error] = await Promise.all(failures)
+    expect(error).toMatchObject({
+      reason: 'token_request_failed',
+      message: expect.stringMatching(/^Could not obtain the access token: .* within 30 seconds/),
+    })
+    setIntercept(request =>
+      request === 'POST /token' ? Promise.resolve(Response.json({ access_token: issueToken() })) : undefined,
+    )
+    await Promise.all(agents.map(agent => agent.initialize()))
+    expect(hanging.map(({ aborted }) => aborted)).toEqual([true, false])
+    for (const agent of agents) await agent.destroy()
+  },
+)
 
 it('[REST-09] the time limit of a token holds for its two requests together', async () => {
   const { clock, hanging, agents, setIntercept } = setUpHanging(1)

@@ -277,29 +277,28 @@ function queryOf(parameters: Readonly<Record<string, string | undefined>>, hasPl
   return hasPlainDollar ? text.replaceAll('%24', '$').replaceAll('+', '%20') : text
 }
 
-/** Reads a response, and rejects an unencrypted address in the given members. */
+/**
+ * Reads a response, and rejects an unencrypted address in the given members of a service that itself uses encryption: tokens and
+ * messages would be sent in plain text, and any process of this machine may listen on one of its ports. Services of this machine
+ * are exempt.
+ *
+ * @param trusted address of the service
+ */
 function withEncryptedAddresses<Wire>(
   parse: Reader<Wire>,
   members: readonly (keyof Wire & string)[] = [],
   trusted: string,
 ): Reader<Wire> {
+  const origin = restBase(trusted)
+  if (!origin.startsWith('https:')) return parse
   return (value, path) => {
     const wire = parse(value, path)
-    for (const member of members) requireEncryption(trusted, member, wire[member])
+    for (const member of members) {
+      const named: unknown = wire[member]
+      const base = typeof named === 'string' && named ? restBase(named) : ''
+      if (!base.startsWith('http:') || (isOnThisMachine(base) && isOnThisMachine(origin))) continue
+      throw new ProtocolError(`${member} is an unencrypted address, which a service with https must not return.`, named)
+    }
     return wire
   }
-}
-
-/**
- * Rejects an unencrypted address from a service that itself uses encryption: tokens and messages would be sent in plain
- * text, and any process of this machine may listen on one of its ports. Services of this machine are exempt.
- *
- * @param trusted the address of the service that returned the other one
- * @throws {ProtocolError} when the returned address is not encrypted
- */
-function requireEncryption(trusted: string, field: string, named: unknown): void {
-  if (typeof named !== 'string' || !named || !restBase(trusted).startsWith('https:')) return
-  const base = restBase(named)
-  if (!base.startsWith('http:') || (isOnThisMachine(base) && isOnThisMachine(restBase(trusted)))) return
-  throw new ProtocolError(`${field} is an unencrypted address, which a service with https must not return.`, named)
 }

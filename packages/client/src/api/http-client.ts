@@ -1,8 +1,7 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.ts'
-import { FetchFailure } from '../platform/fetch-text.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
-import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
+import { FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isDeeperThan } from '../util/is-deeper-than.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
 

@@ -1,8 +1,7 @@
 import { isJsonObject, restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { FetchFailure } from '../platform/fetch-text.ts'
-import { fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
+import { FetchFailure, fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
 
 /** One client-credentials grant. */

@@ -1,5 +1,5 @@
+import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { sleep } from './clock.ts'
-import { type FetchedText, fetchText, REQUEST_LIMIT_MS } from './fetch-text.ts'
 import type { NetworkPlatform } from './network-failure.ts'
 
 /** Called when a rate limit delays a request: its name, and the wait in milliseconds. */
@@ -17,6 +17,12 @@ export interface Patience {
   /** Called when the service limits the rate of calls, before the wait for the next attempt. */
   readonly onRateLimited?: RateLimitCallback | undefined
 }
+
+/** Time limit of a request, from its start to the last byte of its response, in milliseconds. */
+const REQUEST_LIMIT_MS = 30_000
+
+/** Maximum size of a response body, in bytes. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 /** Longest wait for a token, in milliseconds: all requests that lead to it, with the waits between them. */
 export const TOKEN_WAIT_MS = 30_000
@@ -73,4 +79,162 @@ function readRetryAfter(value: string | null | undefined, now: number): number |
   if (!value) return undefined
   const waitMs = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}
+
+/** A complete response. */
+export interface FetchedText {
+  ok: boolean
+  status: number
+  text: string
+  /** The header `Retry-After`, if present. */
+  retryAfter?: string | null | undefined
+  /** The header `Date`, if present and readable: a page reads it only where the service exposes it. */
+  date?: string | null | undefined
+  /** The origin that answered, after redirects. */
+  redirectedTo?: string | undefined
+}
+
+/** Why there was no complete response. `body`: it began and broke off; `redirect`: it was not followed. */
+export type FetchFailureReason = 'network' | 'timeout' | 'aborted' | 'body' | 'redirect'
+
+/** A request without a complete response. Callers convert it to a public error. */
+export class FetchFailure extends Error {
+  override readonly name = 'FetchFailure'
+  readonly reason: FetchFailureReason
+  /** Status of a response that began. */
+  readonly status: number | undefined
+
+  constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown, message = WORDS[reason]) {
+    super(cause instanceof UnusableResponse ? cause.message : message, { cause })
+    this.reason = reason
+    // A page reads the status 0 of a redirect.
+    this.status = status || undefined
+  }
+}
+
+const WORDS: Record<FetchFailureReason, string> = {
+  network: 'the service could not be reached',
+  timeout: 'there was no complete response in time',
+  aborted: 'the request was aborted',
+  body: 'the response broke off',
+  redirect: 'a request with a token or a body follows no redirect',
+}
+
+/**
+ * Fetches an address and reads the whole response, within a time limit that covers both. Follows a redirect only for a GET
+ * without `Authorization`: any other request would repeat its token or its body at an address that nobody has checked.
+ *
+ * @param skipBody does not read the body of a success: its text is empty then
+ * @param limitMs time limit of the request
+ * @throws {FetchFailure} when there is no complete response; a complete one is returned, whatever its status
+ */
+export async function fetchText(
+  environment: NetworkPlatform,
+  address: string,
+  init: RequestInit,
+  signal?: AbortSignal,
+  skipBody = false,
+  limitMs = REQUEST_LIMIT_MS,
+): Promise<FetchedText> {
+  let status: number | undefined
+  const isPublic = init.method === 'GET' && !(init.headers && 'Authorization' in init.headers)
+  try {
+    return await withTimeLimit(environment.clock, limitMs, signal, async limit => {
+      const redirect = isPublic ? undefined : ({ redirect: 'manual' } as const)
+      const response = await environment.fetch(address, { ...init, ...redirect, signal: limit })
+      status = response.status
+      if (redirect && isRedirect(response)) {
+        response.body?.cancel?.().catch(() => {})
+        throw new UnusableResponse('redirect', describeRedirect(address, response))
+      }
+      if (skipBody && response.ok) {
+        response.body?.cancel().catch(() => {})
+        return { ok: true, status, text: '' }
+      }
+      const retryAfter = response.headers?.get?.('retry-after')
+      const date = response.headers?.get?.('date')
+      const redirectedTo = response.redirected && URL.canParse(response.url) ? new URL(response.url).origin : undefined
+      return { ok: response.ok, status, retryAfter, date, redirectedTo, text: await readText(response) }
+    })
+  } catch (cause) {
+    const reason = reasonOf(cause, status, signal)
+    const message =
+      reason === 'network'
+        ? await unreachable(environment, address, cause, signal, isPublic)
+        : reason === 'timeout'
+          ? `there was no complete response within ${Math.ceil(limitMs / 1000)} seconds`
+          : undefined
+    throw new FetchFailure(reason, status, cause, message)
+  }
+}
+
+/** Names the address and, if the platform reveals it, the cause. */
+async function unreachable(
+  environment: NetworkPlatform,
+  address: string,
+  cause: unknown,
+  signal: AbortSignal | undefined,
+  follows: boolean,
+): Promise<string> {
+  const message = `${URL.canParse(address) ? new URL(address).origin : 'the service'} could not be reached`
+  try {
+    // Loaded only after a failure.
+    const { explainNetworkFailure } = await import('./network-failure.ts')
+    const why = await explainNetworkFailure(environment, address, cause, signal, follows)
+    return why ? `${message}: ${why}` : message
+  } catch {
+    return message
+  }
+}
+
+/** Also recognizes a redirect that a platform without `redirect: 'manual'` has followed: its response is not used. */
+function isRedirect({ type, redirected, status }: Partial<Response>): boolean {
+  return type === 'opaqueredirect' || redirected === true || [301, 302, 303, 307, 308].includes(status as number)
+}
+
+/** Names both origins, as far as the platform tells: a page does not learn the target. */
+function describeRedirect(address: string, { headers, redirected, status, url }: Response): string {
+  const target = redirected ? url : headers?.get?.('location')
+  const to = target && URL.canParse(target, address) ? ` to ${new URL(target, address).origin}` : ''
+  const code = redirected || !status ? '' : ` (HTTP ${status})`
+  return `${new URL(address).origin} answered with a redirect${to}${code}; ${WORDS.redirect}`
+}
+
+/** A response that began and is not used. */
+class UnusableResponse extends Error {
+  readonly reason: 'body' | 'redirect'
+
+  constructor(reason: 'body' | 'redirect', message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/**
+ * Reads a body in chunks, so that an endless one is aborted at the limit. Some platforms have no streams, and the stand-in
+ * of a test often has nothing but `json()`.
+ */
+async function readText(response: Partial<Response>): Promise<string> {
+  const reader = response.body?.getReader?.()
+  if (!reader) return response.text?.() ?? JSON.stringify(await response.json?.()) ?? ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > MAX_BODY_BYTES) {
+      reader.cancel().catch(() => {})
+      throw new UnusableResponse('body', `the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`)
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+function reasonOf(cause: unknown, status: number | undefined, signal: AbortSignal | undefined): FetchFailureReason {
+  if (signal?.aborted) return 'aborted'
+  if (cause instanceof TimeLimitError) return 'timeout'
+  if (cause instanceof UnusableResponse) return cause.reason
+  return status === undefined ? 'network' : 'body'
 }

@@ -17,8 +17,13 @@ import {
 } from 'oauth4webapi'
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
-import type { FetchedText } from '../../platform/fetch-text.ts'
-import { fetchPatiently, type Patience, type RateLimitCallback, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import {
+  type FetchedText,
+  fetchPatiently,
+  type Patience,
+  type RateLimitCallback,
+  TOKEN_WAIT_MS,
+} from '../../platform/patient-fetch.ts'
 import { jwtPayload } from '../../util/jwt-payload.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { wellFormed } from '../../util/well-formed.ts'

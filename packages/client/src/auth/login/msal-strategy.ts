@@ -1,6 +1,6 @@
 import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
 import { AuthError } from '../../errors.ts'
-import { fetchText } from '../../platform/fetch-text.ts'
+import { fetchText } from '../../platform/patient-fetch.ts'
 import { withTimeLimit } from '../../util/abort.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { asAuthError } from './identity-errors.ts'

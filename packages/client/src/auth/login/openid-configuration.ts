@@ -1,6 +1,6 @@
 import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import type { FetchedText } from '../../platform/fetch-text.ts'
+import type { FetchedText } from '../../platform/patient-fetch.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
