@@ -4,29 +4,15 @@ import type { Environment } from '../platform/environment.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
-import { sweepHandedOver } from '../storage/handed-over.ts'
+import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-over.ts'
 import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
+import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { encodeKey } from '../util/well-formed.ts'
 import type { Outbox } from './outbox.ts'
 import { OutboxStore } from './outbox-store.ts'
-import { DEFAULT_WAIT_MS, isExpired, QUEUE_VERSION } from './stored-message.ts'
+import { DEFAULT_WAIT_MS, QUEUE_VERSION } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
-
-/** Start of every key; with a configured prefix, the part after the prefix. */
-const KEY_START = 'aiagent_queue_'
-const QUEUE = 'queue_'
-
-/** Stands for the user of an anonymous token. */
-const ANONYMOUS = 'anonymous'
-
-/** Start of the keys of a deployment. */
-export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] = {}): string {
-  const prefix = cache.contextPrefix ?? cache.keyPrefix
-  return `${prefix ? prefix + QUEUE : KEY_START}${fnv1a(endpoint)}:`
-}
 
 /**
  * Creates the part that stores the queue: with `persistQueue` in IndexedDB in a page and in the configured adapter elsewhere,
@@ -42,34 +28,28 @@ export function createQueueStore(
   transcript: Transcript,
   tabs?: { readonly store: CacheAdapter & { has(key: string): boolean } },
 ): OutboxStore {
-  const { config, environment, logger, facts } = scope
+  const { config, environment, logger } = scope
   const { cache, endpoint, persistQueueMs = DEFAULT_WAIT_MS } = config
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
   const persistent = config.persistQueueMs === undefined ? undefined : openStore(config, environment, warn)
   const adapter = persistent ?? tabs?.store
-  const start = queueKeyStart(endpoint, cache)
-  const keyScope = () => {
-    const name = user()
-    if (!adapter || name === undefined) return undefined
-    // A store that a process shares between conversations cannot tell anonymous users apart.
-    if (name === ANONYMOUS && !environment.page && cache.contextPrefix === undefined) return undefined
-    const { portal, profile } = facts.selection ?? {}
-    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
-    return `${start}${name}:${place.join(':')}:${QUEUE_VERSION}:`
-  }
+  const hash = fnv1a(endpoint)
   const queue = new StoredQueue({
-    adapter: adapter ?? environment.memory,
+    store: new KeyedStore<LeftValue>(KINDS.queue, { environment, cache, adapter: adapter ?? environment.memory, warn }),
     // Agents have different guards around the same adapter.
     identity: cache.adapter ?? environment.memory,
     clock: environment.clock,
     window: environment.page?.window,
-    scope: keyScope,
-    userScope: () => {
+    parts: () => {
+      const parts = adapter && conversationParts(scope, user(), QUEUE_VERSION)
+      return parts && { hash, ...parts }
+    },
+    userParts: () => {
       const name = user()
-      if (!adapter || name !== undefined) return adapter && `${start}${name}:`
-      if (environment.page) return start
+      if (!adapter || name !== undefined) return adapter && { hash, user: name }
+      if (environment.page) return { hash }
       // The prefix names the conversation, so that its anonymous user is the present one.
-      return cache.contextPrefix === undefined ? undefined : `${start}${ANONYMOUS}:`
+      return cache.contextPrefix === undefined ? undefined : { hash, user: ANONYMOUS }
     },
     // The tabs that share a conversation have one user.
     isShared: () => tabs !== undefined,
@@ -92,12 +72,12 @@ export function createQueueStore(
 /** The store that outlives the page or the process; undefined, with a warning, where there is none. */
 function openStore(
   { cache }: ResolvedConfig,
-  { page, memory, clock }: Environment,
+  { page, memory }: Environment,
   warn: StoreWarning,
 ): CacheAdapter | undefined {
   const missing = findMissing(cache, page)
   if (missing) return void warn(`\`persistQueue\` has no effect: ${missing}.`)
-  return page?.window ? new IndexedDbCacheAdapter() : guardCacheAdapter(cache.adapter ?? memory, clock, warn)
+  return page?.window ? new IndexedDbCacheAdapter() : (cache.adapter ?? memory)
 }
 
 function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']): string | undefined {
@@ -107,11 +87,9 @@ function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']):
   return typeof indexedDB === 'undefined' ? 'the page has no IndexedDB' : undefined
 }
 
-/** Removes what has expired of the queues in the page's database, whose agents have ended: nobody else may come for it. */
-export async function sweepQueues({ page, clock }: Environment): Promise<void> {
-  // An agent that runs still sends what it has stored.
-  if (page?.window)
-    await sweepHandedOver(new IndexedDbCacheAdapter(), page.window, (entry, left) =>
-      isExpired(entry, left, clock.now()),
-    )
+/** Removes the expired queues of every user and deployment from the page's database: a store removes what it finds expired. */
+export async function sweepQueues(environment: Environment): Promise<void> {
+  const adapter = new IndexedDbCacheAdapter()
+  const store = new KeyedStore(KINDS.queue, { environment, adapter })
+  for (const key of await adapter.keys()) await store.get(key)
 }

@@ -1,6 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
 import { Message } from '../log/message.ts'
-import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
 
@@ -31,21 +30,8 @@ export interface StoredMessage {
   readonly written?: { readonly sessionFingerprint?: string | undefined }
 }
 
-/** A queue as it is stored. */
-export interface StoredQueueEntry extends CacheEntry {
-  /** How long each message may wait, in milliseconds. Absent in an entry of an older version. */
-  readonly expiresAfterMs?: number
-}
-
 /** How long a message waits by default, in milliseconds: a day. */
 export const DEFAULT_WAIT_MS = 86_400_000
-
-/** Whether the newest message of a queue has expired. */
-export function isExpired(entry: StoredQueueEntry, left: unknown, now: number): boolean {
-  const messages = readMessages(left)
-  const newest = messages.length > 0 ? Math.max(...messages.map(({ timestamp }) => timestamp)) : entry.timestamp
-  return now - newest >= (entry.expiresAfterMs ?? DEFAULT_WAIT_MS)
-}
 
 /** The messages of a stored value. Other values are ignored. */
 export function readMessages(value: unknown): StoredMessage[] {

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
-import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { HandedOver } from '../storage/handed-over.ts'
+import { HandedOver, type LeftValue } from '../storage/handed-over.ts'
+import type { KeyedStore, KeyParts } from '../storage/keyed-store.ts'
 import { Era } from '../util/era.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import {
@@ -35,16 +35,16 @@ const RELEASE_LIMIT_MS = 2_000
 const LOCK_LIMIT_MS = 500
 
 export interface StoredQueueOptions {
-  readonly adapter: CacheAdapter
+  readonly store: KeyedStore<LeftValue>
   /** Tells apart the stores of a process. */
   readonly identity: object
   /** Absent outside a page. */
   readonly window: PageWindow | undefined
   readonly clock: Clock
-  /** Start of the keys of the agent and its user; undefined while the user is unknown. */
-  scope(): string | undefined
-  /** Start of the keys to remove with the present user: all of theirs, or in a page of an unknown user those of everybody. */
-  userScope(): string | undefined
+  /** The parts of the keys of the conversation; undefined while the user is unknown. */
+  parts(): KeyParts | undefined
+  /** Those of the keys to remove with the present user: all of theirs, or in a page of an unknown user those of everybody. */
+  userParts(): KeyParts | undefined
   /** Whether the tabs of the page's origin share one conversation: then a tab sends what an ended one has left. */
   isShared(): boolean
   /** Whether anybody may be the user, so that only the tab's own queue is restored, and those of its conversation. */
@@ -60,14 +60,14 @@ export interface StoredQueueOptions {
 export class StoredQueue {
   readonly #options: StoredQueueOptions
   readonly #left: HandedOver<StoredMessage[]>
-  /** Start of the keys of the agent and its user where the queue is stored, and of those to remove with the user. */
-  #place: { readonly scope: string; readonly userScope: string | undefined } | undefined
+  /** The conversation whose queue is stored, and the parts of the keys to remove with its user. */
+  #place: { readonly scope: string; readonly userParts: KeyParts | undefined } | undefined
   /** Whether every change of the queue is stored. */
   #isStored = false
   #isDirty = false
-  /** The scope of the last {@link restore}. */
+  /** The conversation of the last {@link restore}. */
   #wanted: string | undefined
-  /** Whether the agent goes on with its messages under the next scope. */
+  /** Whether the agent goes on with its messages in the next conversation. */
   #isMoving = false
   /** Ends when the queue is left: what was read before is not delivered. */
   #era = new Era()
@@ -76,13 +76,12 @@ export class StoredQueue {
     this.#options = options
     this.#left = new HandedOver({
       ...options,
-      store: options.adapter,
       isShared: false,
       page: options.window,
       what: 'queue',
       version: QUEUE_VERSION,
       read: readMessages,
-      members: { expiresAfterMs: options.expiresAfterMs },
+      expiresAt: messages => Math.max(...messages.map(({ timestamp }) => timestamp)) + options.expiresAfterMs,
     })
   }
 
@@ -94,7 +93,10 @@ export class StoredQueue {
    * @param forget called first where the user, the portal or the profile has changed: what was delivered stays in the store
    */
   restore(deliver: (entries: OutboxEntry[]) => void, forget: () => void): Promise<void> {
-    const scope = this.#options.scope()
+    const { store, parts: find } = this.#options
+    const parts = find()
+    // The key of an agent outside a page, and the start of those in a page.
+    const scope = parts && store.key({ ...parts, page: '' })
     if (scope !== this.#wanted) {
       if (this.#depart() && this.#isDirty) {
         const last = toStored(this.#options.snapshot())
@@ -106,7 +108,7 @@ export class StoredQueue {
     this.#wanted = scope
     const era = this.#era
     return this.#left.runWithin(RESTORE_LIMIT_MS, async () => {
-      const messages = await this.#restore(scope, era)
+      const messages = parts && scope !== undefined ? await this.#restore(scope, parts, era) : []
       if (!era.isOver) deliver(messages.map(toEntry))
     })
   }
@@ -135,11 +137,11 @@ export class StoredQueue {
 
   /** Removes everything of the user. */
   async forgetUser(): Promise<void> {
-    const scope = this.#place?.userScope ?? this.#options.userScope()
+    const parts = this.#place?.userParts ?? this.#options.userParts()
     this.#depart()
-    if (scope === undefined) return
+    if (!parts) return
     await this.#left.run(async () => {
-      for (const key of await this.#left.keys(scope)) await this.#left.remove(key)
+      await this.#options.store.remove(parts)
       this.#leave()
     })
   }
@@ -172,32 +174,31 @@ export class StoredQueue {
     return wasActive
   }
 
-  async #restore(scope: string | undefined, era: Era): Promise<StoredMessage[]> {
-    const { window, newName, isAnonymous, isShared, userScope, used } = this.#options
-    if (scope === undefined || era.isOver) return []
-    if (scope === this.#place?.scope && this.isActive) return isShared() ? this.#adopt(scope) : []
+  async #restore(scope: string, parts: KeyParts, era: Era): Promise<StoredMessage[]> {
+    const { store, window, newName, isAnonymous, isShared, userParts, used } = this.#options
+    if (era.isOver) return []
+    if (scope === this.#place?.scope && this.isActive) return isShared() ? this.#adopt(parts) : []
     this.#leave()
-    this.#place = { scope, userScope: userScope() }
-    const key = window ? `${scope}${newName()}` : scope
+    this.#place = { scope, userParts: userParts() }
+    const key = window ? store.key({ ...parts, page: newName() }) : scope
     if (!this.#left.claim(key)) return []
     const tabKey = `${scope}tab`
     // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
     const storage = isShared() && !isAnonymous() ? undefined : window?.sessionStorage
     used?.add(key)
-    const restored = await this.#adopt(scope, storage?.getItem(tabKey))
+    const restored = await this.#adopt(parts, storage?.getItem(tabKey))
     storage?.setItem(tabKey, key)
     this.#isStored = !era.isOver
     return restored
   }
 
   /** Moves the messages that are free for this page to the own entry, oldest first. */
-  async #adopt(scope: string, tabs?: string | null): Promise<StoredMessage[]> {
-    const { window, clock, expiresAfterMs, isAnonymous, used, snapshot } = this.#options
+  async #adopt(parts: KeyParts, tabs?: string | null): Promise<StoredMessage[]> {
+    const { store, window, clock, expiresAfterMs, isAnonymous, used, snapshot } = this.#options
     const left = this.#left
     const mayAdopt = (key: string) =>
       window ? key !== left.key && (key === tabs || !isAnonymous() || used?.has(key)) : key === left.key
-    // A store that hangs is not taken for an empty one, in which nothing is overwritten.
-    const keys = (await left.keys(scope)).filter(mayAdopt)
+    const keys = (await store.keys(parts)).filter(mayAdopt)
     const lists: StoredMessage[][] = []
     const taken: string[] = []
     for (const key of keys) {
@@ -216,9 +217,8 @@ export class StoredQueue {
     const unique = [...new Map(fresh.map(each => [each.id, each])).values()]
     if (!this.isActive) await this.#write(unique)
     else if (unique.length > 0) await this.#write([...toStored(snapshot()), ...unique])
-    // The lock was stolen meanwhile.
-    if (left.key === undefined) return []
-    for (const key of taken) await left.remove(key)
+    if (taken.length > 0 && unique.length > 0 && !(await left.isStored())) return []
+    for (const key of taken) await store.delete(key)
     return unique
   }
 

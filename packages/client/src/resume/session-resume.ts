@@ -6,26 +6,19 @@ import type { MessageProcessor } from '../conversation/message-processor.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { HistoryElement } from '../log/message.ts'
 import type { Transcript } from '../log/transcript.ts'
-import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
-import { createCacheAdapter, guardCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { createCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-over.ts'
+import { KeyedStore, type KeyParts, KINDS, keyOf } from '../storage/keyed-store.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { encodeKey } from '../util/well-formed.ts'
 import type { SessionStore } from './session-store.ts'
 import { SESSION_VERSION, StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
-
-/** Start of every key; with a configured prefix, the part after the prefix. */
-const KEY_START = 'aiagent_session_'
-const SESSION = 'session_'
-
-/** Fingerprint for the user of an anonymous token. */
-const ANONYMOUS = 'anonymous'
 
 /** The parts that resuming a session uses. */
 export interface SessionResumeParts {
@@ -72,17 +65,19 @@ export class SessionResume implements SessionKeeper {
     this.#parts = parts
     const { config, environment, logger } = scope
     const { cache } = config
-    const adapter = config.resume ? storeOf(cache, environment, logger) : undefined
+    const adapter = config.resume ? storeOf(cache, environment) : undefined
+    const warn = (...warning: [string, Record<string, unknown>?]) => logger.warn(...warning)
     this.#isTabs = cache.adapter === undefined
     const own =
       adapter &&
       new StoredSession({
-        adapter,
+        store: new KeyedStore<LeftValue>(KINDS.session, { environment, cache, adapter, warn }),
+        identity: adapter,
         isTabs: this.#isTabs,
         window: environment.page?.window,
         clock: environment.clock,
         newName: () => environment.randomUUID(),
-        warn: (...warning) => logger.warn(...warning),
+        warn,
       })
     this.#stored = share ? share(own) : own
   }
@@ -91,7 +86,7 @@ export class SessionResume implements SessionKeeper {
     const key = this.#key()
     if (!this.#stored || key === undefined) return undefined
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
-    if (this.#isTabs) void this.#stored.forget(this.#prefix(), this.#userPrefix())
+    if (this.#isTabs) void this.#stored.forget(this.#names, { user: this.#parts.user() })
     const id = await untilAborted(this.#stored.take(key), signal)
     if (id === undefined) return undefined
     const isEmpty = await this.#find(id, signal)
@@ -128,10 +123,10 @@ export class SessionResume implements SessionKeeper {
   /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = this.#joined = undefined
-    if (this.#isTabs) return this.#stored?.forget(this.#prefix())
+    if (this.#isTabs) return this.#stored?.forget(this.#names)
     // The prefix names the conversation, so that its anonymous user is the present one.
     const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
-    if (name !== undefined) await this.#stored?.forget(`${this.#prefix()}${name}:`)
+    if (name !== undefined) await this.#stored?.forget({ ...this.#names, user: name })
   }
 
   /** The host's data of the session. */
@@ -215,29 +210,16 @@ export class SessionResume implements SessionKeeper {
     transcript.reportTrimmed(removed)
   }
 
-  #prefix(): string {
-    const { id, cache, endpoint } = this.#scope.config
-    const prefix = cache.contextPrefix ?? cache.keyPrefix
-    const start = prefix ? prefix + SESSION : KEY_START
-    return `${start}${fnv1a(endpoint)}:${encodeKey(id)}:`
-  }
-
-  #userPrefix(): string {
-    return `${this.#prefix()}${this.#parts.user()}:`
+  /** The parts of every key of the agent. */
+  get #names(): KeyParts {
+    const { id, endpoint } = this.#scope.config
+    return { hash: fnv1a(endpoint), agent: String(id) }
   }
 
   /** Key of the session; undefined while the user is unknown, and if users cannot be distinguished. */
   #key(): string | undefined {
-    const { facts, environment, config } = this.#scope
-    const { cache } = config
-    const user = this.#parts.user()
-    if (user === undefined) return undefined
-    const isShared = !this.#isTabs && !environment.page && cache.contextPrefix === undefined
-    if (user === ANONYMOUS && isShared) return undefined
-    // Each portal and profile has its own conversation, since they are part of the session's context.
-    const { portal, profile } = facts.selection ?? {}
-    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
-    return `${this.#userPrefix()}${place.join(':')}:${SESSION_VERSION}`
+    const parts = conversationParts(this.#scope, this.#parts.user(), SESSION_VERSION, this.#isTabs)
+    return parts && keyOf(KINDS.session, this.#scope.config.cache, { ...this.#names, ...parts })
   }
 }
 
@@ -245,13 +227,9 @@ export class SessionResume implements SessionKeeper {
  * The store for the session: session storage, since a session belongs to one tab, or the configured adapter. None outside a
  * browser, where the memory is shared by many users.
  */
-function storeOf(
-  { enabled, adapter, storageType }: CacheConfig,
-  environment: Environment,
-  logger: Logger,
-): CacheAdapter | undefined {
+function storeOf({ enabled, adapter, storageType }: CacheConfig, environment: Environment): CacheAdapter | undefined {
   if (enabled === false) return undefined
-  if (adapter) return guardCacheAdapter(adapter, environment.clock, (...warning) => logger.warn(...warning))
+  if (adapter) return adapter
   const own = createCacheAdapter(storageType === 'memory' ? 'memory' : 'session', environment)
   return own === environment.memory && !environment.page ? undefined : own
 }

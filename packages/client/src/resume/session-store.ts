@@ -1,3 +1,5 @@
+import type { KeyParts } from '../storage/keyed-store.ts'
+
 /** Where the session of the conversation is kept for the next page. One operation after the other; none rejects. */
 export interface SessionStore {
   /** The session stored under a key, if this page may use it. Later sessions are stored under that key. */
@@ -6,8 +8,8 @@ export interface SessionStore {
   keep(sessionId: string, key: string): void
   /** Removes the stored session. */
   drop(): void
-  /** Removes the entries with a prefix, except those in use by another agent of the page. */
-  forget(prefix: string, except?: string): Promise<void>
+  /** Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page. */
+  forget(parts: KeyParts, except?: KeyParts): Promise<void>
   /** The host's data of the current session. */
   getData(): Promise<unknown>
   /** Stores data with the current session. Does nothing without one. */

@@ -4,6 +4,7 @@ import { FakeStorage } from '../../test/fake-service.ts'
 import { FakeLocks, FakeWindow } from '../../test/fake-window.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import { KeyedStore, KINDS, keyOf } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
 import { StoredSession, type StoredSessionOptions } from './stored-session.ts'
@@ -15,16 +16,20 @@ function setUpBrowser({ withLocks = true } = {}) {
   const locks = new FakeLocks()
   const warnings: string[] = []
   let holders = 0
-  const pageIn = (storage: FakeStorage, more: Partial<StoredSessionOptions> = {}) => {
+  const pageIn = (storage: FakeStorage, more: Partial<StoredSessionOptions> & { adapter?: CacheAdapter } = {}) => {
     const window = new FakeWindow(withLocks ? locks : undefined)
-    const keeper = (adapter: CacheAdapter = new StorageCacheAdapter(storage)) =>
+    const clock = new ManualClock()
+    const environment = { clock, console, memory: new MemoryCacheAdapter() }
+    const warn = (message: string) => void warnings.push(message)
+    const keeper = (adapter: CacheAdapter = more.adapter ?? new StorageCacheAdapter(storage)) =>
       new StoredSession({
-        adapter,
+        store: new KeyedStore(KINDS.session, { environment, adapter, warn }),
+        identity: adapter,
         isTabs: true,
         window: window as unknown as PageWindow,
-        clock: new ManualClock(),
+        clock,
         newName: () => `holder-${++holders}`,
-        warn: message => warnings.push(message),
+        warn,
         ...more,
       })
     return { window, keeper }
@@ -175,16 +180,20 @@ describe.each([
     const adapter = new StorageCacheAdapter(storage)
     const page = browser.pageIn(storage)
     const [mine, other] = [page.keeper(adapter), page.keeper(adapter)]
-    await Promise.all([mine.take('session:a:ann:1'), other.take('session:a:ann:2')])
-    mine.keep('s1', 'session:a:ann:1')
-    other.keep('s2', 'session:a:ann:2')
+    const keyFor = (agent: string, user: string, portal: string) =>
+      keyOf(KINDS.session, {}, { hash: 'h', agent, user, selectedAgent: agent, portal, profile: '', version: '1' })
+    const [first, second] = [keyFor('a', 'ann', '1'), keyFor('a', 'ann', '2')]
+    await Promise.all([mine.take(first), other.take(second)])
+    mine.keep('s1', first)
+    other.keep('s2', second)
     await turnEventLoop()
-    for (const key of ['session:a:ann:3', 'session:a:bob:1', 'session:b:ann:1', 'cart']) storage.setItem(key, '{}')
-    await mine.forget('session:a:', 'session:a:bob:')
-    expect([...storage.items.keys()]).toEqual(['session:a:ann:2', 'session:a:bob:1', 'session:b:ann:1', 'cart'])
+    const kept = [keyFor('a', 'bob', '1'), keyFor('b', 'ann', '1'), 'cart']
+    for (const key of [keyFor('a', 'ann', '3'), ...kept]) storage.setItem(key, '{}')
+    await mine.forget({ hash: 'h', agent: 'a' }, { user: 'bob' })
+    expect([...storage.items.keys()]).toEqual([second, ...kept])
     page.window.leave()
     await turnEventLoop()
-    expect([...storage.items.keys()]).not.toContain('session:a:ann:1')
+    expect([...storage.items.keys()]).not.toContain(first)
   })
 
   it.each([

@@ -1,15 +1,17 @@
 import { isJsonObject, isUsableSessionId } from '@aiagent/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
-import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { HandedOver } from '../storage/handed-over.ts'
+import { HandedOver, type LeftValue } from '../storage/handed-over.ts'
+import type { KeyedStore, KeyParts } from '../storage/keyed-store.ts'
 import type { SessionStore } from './session-store.ts'
 
 /** Version of the stored session. It is in its key, and in the name of the lock. */
 export const SESSION_VERSION = 1
 
 export interface StoredSessionOptions {
-  readonly adapter: CacheAdapter
+  readonly store: KeyedStore<LeftValue>
+  /** Tells apart the stores of a process. */
+  readonly identity: object
   /** True for sessionStorage: an entry belongs to this tab, or to the tab it was duplicated from. */
   readonly isTabs: boolean
   /** The page's window; absent outside a page. */
@@ -35,13 +37,11 @@ export class StoredSession implements SessionStore {
   #isAway = false
   #isGone = false
 
-  constructor({ adapter, isTabs, ...options }: StoredSessionOptions) {
+  constructor({ isTabs, ...options }: StoredSessionOptions) {
     const { window } = options
     this.#window = window
     this.#left = new HandedOver({
       ...options,
-      store: adapter,
-      identity: adapter,
       isShared: !isTabs,
       page: window,
       what: 'session',
@@ -97,9 +97,9 @@ export class StoredSession implements SessionStore {
     })
   }
 
-  async forget(prefix: string, except?: string): Promise<void> {
+  async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     await this.#after(async () => {
-      if (await this.#left.forget(prefix, except)) this.#session = undefined
+      if (await this.#left.forget(parts, except)) this.#session = undefined
     })
   }
 

@@ -5,8 +5,6 @@ import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 import { guardCacheAdapter, StoreGuard, type StoreWarning } from './store-guard.ts'
 
-export { guardCacheAdapter } from './store-guard.ts'
-
 /** One adapter per browser store: every agent of the page must find what the store rejected. */
 const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
 

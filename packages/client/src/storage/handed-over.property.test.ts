@@ -5,10 +5,13 @@ import { describe, expect, it } from 'vitest'
 import { FakeBrowser, type FakeTab } from '../../test/fake-browser.ts'
 import { HostStore } from '../../test/host-store.ts'
 import { type LockPage, steal, tryHold } from '../platform/locks.ts'
-import { HandedOver } from './handed-over.ts'
+import type { CacheAdapter } from './cache-adapter.ts'
+import { HandedOver, type LeftValue } from './handed-over.ts'
+import { KeyedStore, KINDS } from './keyed-store.ts'
 
 const USERS = ['ann', 'bob'] as const
-const KEYS = { ann: 'queue:ann:1:', bob: 'queue:bob:1:' } as const
+/** The parts of the keys of a user's queues. */
+const partsOf = (user: string) => ({ hash: 'h', user, selectedAgent: 'a', portal: '', profile: '', version: '1' })
 type User = (typeof USERS)[number]
 
 interface Step {
@@ -22,6 +25,7 @@ interface Step {
 class LeavingPage {
   readonly tab: FakeTab
   readonly user: User
+  readonly store: KeyedStore<LeftValue>
   readonly left: HandedOver<string[]>
   readonly warnings: string[] = []
   /** What this page goes on with. */
@@ -31,8 +35,18 @@ class LeavingPage {
   constructor(browser: FakeBrowser, store: HostStore, user: User, newName: () => string) {
     this.tab = browser.open()
     this.user = user
+    // Each page has its own guard.
+    const adapter: CacheAdapter = {
+      get: key => store.get(key),
+      set: (key, entry) => store.set(key, entry),
+      delete: key => store.delete(key),
+      clear: prefix => store.clear(prefix),
+      keys: prefix => store.keys(prefix),
+    }
+    const environment = { clock: browser.clock, console, memory: adapter }
+    this.store = new KeyedStore(KINDS.queue, { environment, adapter, warn: () => {} })
     this.left = new HandedOver({
-      store,
+      store: this.store,
       identity: this,
       isShared: false,
       page: this.tab.environment.page?.window as LockPage,
@@ -49,19 +63,22 @@ class LeavingPage {
     })
   }
 
-  open(key: string): Promise<void> {
-    const { left } = this
+  open(name: string): Promise<void> {
+    const { left, store } = this
+    const parts = partsOf(this.user)
+    const key = store.key({ ...parts, page: name })
     return left.runWithin(2_000, async () => {
       left.claim(key)
       const taken = new Map<string, string[]>()
-      for (const each of await left.keys(KEYS[this.user])) {
+      for (const each of await store.keys(parts)) {
         const texts = each === key ? undefined : await left.take(each)
         if (texts) taken.set(each, texts)
       }
       const texts = [...new Set([...taken.values()].flat())]
-      if (texts.length > 0) await left.write(texts)
-      if (left.key === undefined) return
-      for (const each of taken.keys()) await left.remove(each)
+      if (texts.length === 0) return
+      await left.write(texts)
+      if (!(await left.isStored())) return
+      for (const each of taken.keys()) await store.delete(each)
       this.texts.push(...texts)
     })
   }
@@ -108,7 +125,7 @@ class Origin {
   #open(index: number, user: User): LeavingPage {
     const page = new LeavingPage(this.browser, this.store, user, () => `${++this.#count}`)
     this.pages[index] = page
-    void page.open(`${KEYS[user]}${++this.#count}`)
+    void page.open(`${++this.#count}`)
     return page
   }
 
@@ -140,7 +157,7 @@ class Origin {
     } else if (kind === 'signOut') {
       const own = page.texts.splice(0)
       void page.left.run(async () => {
-        await page.left.forget(KEYS[page.user])
+        await page.left.forget(partsOf(page.user))
         if (this.isReliable) this.gone[page.user].push(...own)
       })
     } else {
@@ -221,11 +238,12 @@ describe('what pages leave for the next one', () => {
     let count = 0
     const open = () => new LeavingPage(browser, store, 'ann', () => `${++count}`)
     const [one, two] = [open(), open()]
+    const key = one.store.key({ ...partsOf('ann'), page: 'a' })
     await one.left.run(async () => {
-      one.left.claim('queue:ann:1:a')
+      one.left.claim(key)
       await one.left.write(['text'])
     })
-    const taking = two.left.run(() => two.left.take('queue:ann:1:a', 500))
+    const taking = two.left.run(() => two.left.take(key, 500))
     await turnEventLoop(3)
     one.tab.crash()
     expect(await taking).toEqual(['text'])

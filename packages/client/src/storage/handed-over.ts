@@ -1,8 +1,9 @@
 import { isJsonObject } from '@aiagent/protocol'
 import type { Clock } from '../platform/clock.ts'
 import { hold, type LockPage, type Release, tryHold } from '../platform/locks.ts'
+import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
+import type { KeyedStore, KeyParts } from './keyed-store.ts'
 
 /*
  * What one page leaves for the next, in an entry of a store: the session of `resume`, the queue of `persistQueue`.
@@ -19,18 +20,38 @@ import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
  * not free. Outside a page there are no tabs: the latest process continues, and of its agents the first.
  */
 
-/** Longest wait for one answer of the store, in milliseconds. */
-const STORE_LIMIT_MS = 2_000
+/** The user of an anonymous token, in a key. */
+export const ANONYMOUS = 'anonymous'
 
-/** An entry as it is stored. */
-interface LeftEntry {
+/**
+ * The parts of a key that name the conversation of a user. Each portal and profile has its own, since they are part of the
+ * session's context. Undefined while the user is unknown, and where users cannot be told apart.
+ *
+ * @param isOfTab whether they are the keys of a tab's own store
+ */
+export function conversationParts(
+  { facts, environment, config }: Pick<AgentScope<never>, 'facts' | 'environment' | 'config'>,
+  user: string | undefined,
+  version: number,
+  isOfTab = false,
+): KeyParts | undefined {
+  // A process may share its store between the conversations of many users.
+  if (user === ANONYMOUS && !isOfTab && !environment.page && config.cache.contextPrefix === undefined) return undefined
+  if (user === undefined) return undefined
+  const { portal, profile } = facts.selection ?? {}
+  const [portalId, profileId] = [portal?.id, profile?.id].map(id => String(id ?? ''))
+  return { user, selectedAgent: facts.agentId, portal: portalId, profile: profileId, version: String(version) }
+}
+
+/** A value as it is stored. */
+export interface LeftValue {
   readonly left: unknown
   /** Name of the lock that the page has which uses the entry. */
   readonly holder?: string | undefined
 }
 
 export interface HandedOverOptions<T> {
-  readonly store: CacheAdapter
+  readonly store: KeyedStore<LeftValue>
   /** Tells apart the stores of a process, where agents have different guards around the same one. */
   readonly identity: object
   /** Whether other pages or processes use the same key. In the store of a tab, a copy of the tab has a copy of the entry. */
@@ -46,8 +67,8 @@ export interface HandedOverOptions<T> {
   newName(): string
   /** Parses what was left, which other code of the origin may have written; undefined for another shape. */
   read(left: unknown): T | undefined
-  /** Members of the entry besides. */
-  readonly members?: object
+  /** When a value expires, in milliseconds since the epoch. @default never */
+  expiresAt?(left: T): number
   warn(message: string, details?: Record<string, unknown>): void
 }
 
@@ -165,37 +186,34 @@ export class HandedOver<T> {
     // The lock first: a copy of the tab that is made in between must find it taken.
     await this.#hold()
     // The page may have left the key meanwhile: the lock was stolen.
-    if (this.#key !== undefined) await this.#set(this.#key, { left, holder: this.#holder })
+    if (this.#key !== undefined) await this.#set(this.#key, left, this.#holder)
   }
 
   /** Leaves a value without holding it: the next page may take it at once. */
   async free(left: T | undefined): Promise<void> {
-    if (this.#key !== undefined && left !== undefined) await this.#set(this.#key, { left })
+    if (this.#key !== undefined && left !== undefined) await this.#set(this.#key, left, undefined)
     this.#release()
   }
 
-  /** Removes the entry of a key that this page has taken. */
-  async remove(key: string): Promise<void> {
-    await this.#ask(() => this.#options.store.delete(key))
-  }
-
-  /** The keys with a prefix. */
-  async keys(prefix: string): Promise<string[]> {
-    return this.#ask(() => this.#options.store.keys(prefix))
+  /** Whether the store has what this page leaves. */
+  async isStored(): Promise<boolean> {
+    return this.#key !== undefined && (await this.#get(this.#key))?.holder === this.#holder
   }
 
   /**
-   * Removes the entries with a prefix, except those in use by another agent of the page or process.
+   * Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page or
+   * process.
    *
    * @returns whether that of this page is one of them
    */
-  async forget(prefix: string, except?: string): Promise<boolean> {
-    const users = inUse.get(this.#options.identity)
+  async forget(parts: KeyParts, except?: KeyParts): Promise<boolean> {
+    const { store, identity } = this.#options
+    const users = inUse.get(identity)
     let hasOwn = false
-    for (const key of await this.keys(prefix)) {
+    for (const key of await store.keys(parts, except)) {
       const user = users?.get(key)
-      if ((except !== undefined && key.startsWith(except)) || (user && user !== this)) continue
-      await this.remove(key)
+      if (user && user !== this) continue
+      await store.delete(key)
       if (user) hasOwn = this.#isEmpty = true
     }
     return hasOwn
@@ -226,29 +244,27 @@ export class HandedOver<T> {
     if (this.#isEmpty) return
     // Another page or process may have taken it.
     const isOwn = !this.#options.isShared || (await this.#get(key))?.holder === this.#holder
-    if (isOwn) await this.remove(key)
+    if (isOwn) await this.#options.store.delete(key)
     this.#isEmpty = true
   }
 
-  async #set(key: string, value: LeftEntry): Promise<void> {
-    const { store, clock, members } = this.#options
+  async #set(key: string, left: T, holder: string | undefined): Promise<void> {
+    const { store, expiresAt } = this.#options
     // The store may hold it from now on.
     this.#isEmpty = false
-    await this.#ask(() => store.set(key, { value, timestamp: clock.now(), ...members }))
+    await store.set(key, { left, ...(holder !== undefined && { holder }) }, { expiresAt: expiresAt?.(left) })
     this.#isSlow = false
   }
 
-  async #get(key: string): Promise<LeftEntry | undefined> {
-    return leftIn(await this.#ask(() => this.#options.store.get(key)))
+  async #get(key: string): Promise<LeftValue | undefined> {
+    const value: unknown = (await this.#options.store.get(key))?.value
+    if (!isJsonObject(value) || value.left === undefined) return undefined
+    const { left, holder } = value
+    return { left, holder: typeof holder === 'string' ? holder : undefined }
   }
 
-  #parse(entry: LeftEntry | undefined): T | undefined {
+  #parse(entry: LeftValue | undefined): T | undefined {
     return entry && this.#options.read(entry.left)
-  }
-
-  /** One call of the store, which may hang. */
-  #ask<R>(call: () => R | PromiseLike<R>): Promise<R> {
-    return withTimeLimit(this.#options.clock, STORE_LIMIT_MS, undefined, async () => call())
   }
 
   #fail(error: unknown): undefined {
@@ -260,34 +276,6 @@ export class HandedOver<T> {
     if (!this.#isWarned) this.#options.warn(text, details)
     this.#isWarned = true
   }
-}
-
-/** Removes the entries of a store for which `mayRemove` is true, except those that a page holds. */
-export async function sweepHandedOver(
-  store: CacheAdapter,
-  page: LockPage,
-  mayRemove: (entry: CacheEntry, left: unknown) => boolean,
-): Promise<void> {
-  /** The holder of an entry that is to be removed; undefined where it stays. */
-  const find = async (key: string) => {
-    const entry = await store.get(key)
-    const value = leftIn(entry)
-    return entry && value && mayRemove(entry, value.left) ? (value.holder ?? '') : undefined
-  }
-  for (const key of await store.keys()) {
-    const holder = await find(key)
-    if (holder === undefined) continue
-    const release = holder === '' ? () => {} : await tryHold(page, holder)
-    if (release && (await find(key)) === holder) await store.delete(key)
-    release?.()
-  }
-}
-
-function leftIn(entry: CacheEntry | null | undefined): LeftEntry | undefined {
-  const value: unknown = entry?.value
-  if (!isJsonObject(value) || value.left === undefined) return undefined
-  const { left, holder } = value
-  return { left, holder: typeof holder === 'string' ? holder : undefined }
 }
 
 /** Takes the lock of another page if it is free, or becomes so in time. */

@@ -252,6 +252,18 @@ export class KeyedStore<T = unknown> {
   }
 
   /**
+   * The keys of the entries with the given parts, except those with the other ones.
+   *
+   * @throws when the store failed or did not answer in time: it is not empty
+   */
+  async keys(parts: KeyParts, except?: KeyParts): Promise<string[]> {
+    const { cache } = this.#place
+    const { start, pattern } = patternOf(this.#kind, cache, parts)
+    const others = except && patternOf(this.#kind, cache, { ...parts, ...except }).pattern
+    return (await this.#guard.list(start)).filter(key => pattern.test(key) && !others?.test(key))
+  }
+
+  /**
    * Removes the entries with the given parts, except those with the other ones, and those of other deployments.
    *
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
@@ -405,7 +417,12 @@ function adapterOf({ environment, cache = {}, adapter, isOwn, warn }: StorePlace
   return isOwn && chosen === environment.memory ? new MemoryCacheAdapter() : chosen
 }
 
-function keyOf({ key, parts: { write } = PLAIN }: Kind, prefixes: Prefixes | undefined, parts: KeyParts): string {
+/** The key of an entry of a kind. */
+export function keyOf(
+  { key, parts: { write } = PLAIN }: Kind,
+  prefixes: Prefixes | undefined,
+  parts: KeyParts,
+): string {
   const parameters = () =>
     Object.entries(parts)
       .flatMap(([name, value]) => (value === undefined || key.includes(`{${name}}`) ? [] : [[name, value] as const]))

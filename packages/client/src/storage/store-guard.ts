@@ -111,6 +111,16 @@ export class StoreGuard implements CacheAdapter {
     }
   }
 
+  /**
+   * The keys that start with a prefix.
+   *
+   * @throws the error of the store, or a `TimeLimitError`: it is not empty
+   */
+  async list(prefix: string): Promise<string[]> {
+    const answer: unknown = this.#adapter.keys(prefix)
+    return texts(isPromiseLike(answer) ? await this.#limited(answer, LIMIT_MS) : answer)
+  }
+
   keys(prefix?: string): Awaitable<string[]> {
     try {
       const answer: unknown = this.#adapter.keys(prefix)

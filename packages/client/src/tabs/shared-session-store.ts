@@ -1,4 +1,5 @@
 import type { SessionStore } from '../resume/session-store.ts'
+import type { KeyParts } from '../storage/keyed-store.ts'
 
 /** What the tabs of one conversation agree on. */
 export interface SessionSharing {
@@ -54,8 +55,8 @@ export class SharedSessionStore implements SessionStore {
     this.#own?.drop()
   }
 
-  async forget(prefix: string, except?: string): Promise<void> {
-    await this.#own?.forget(prefix, except)
+  async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
+    await this.#own?.forget(parts, except)
   }
 
   async getData(): Promise<unknown> {

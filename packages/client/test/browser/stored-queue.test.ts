@@ -70,10 +70,14 @@ describeInPages('a queue that survives its page, in a page', at => {
       walk.onsuccess = () => {
         const cursor = walk.result
         if (!cursor) return
-        const { value, ...entry } = cursor.value as { value: { left: { timestamp: number }[] }; timestamp: number }
+        const { value, ...entry } = cursor.value as {
+          value: { left: { timestamp: number }[] }
+          timestamp: number
+          expiresAt: number
+        }
         const age = (time: number) => time - 25 * 3_600_000
         const left = value.left.map(message => ({ ...message, timestamp: age(message.timestamp) }))
-        cursor.update({ ...entry, value: { ...value, left }, timestamp: age(entry.timestamp) })
+        cursor.update({ value: { ...value, left }, timestamp: age(entry.timestamp), expiresAt: age(entry.expiresAt) })
         cursor.continue()
       }
       await new Promise(resolve => {
@@ -238,7 +242,8 @@ describeInPages('a queue that survives its page, in a page', at => {
     await page.waitForFunction(() => Object(globalThis).reads > 1)
     await page.evaluate(texts => host.sendAll(texts), ['meanwhile'])
     await expect.poll(received).toContain('meanwhile')
-    expect(await storedTexts(page)).toHaveLength(2)
+    // The first one was removed.
+    expect(await storedTexts(page)).toHaveLength(1)
     await page.close()
     const next = await openHost(at.context, at.stage, {})
     await next.evaluate(() => host.open())
