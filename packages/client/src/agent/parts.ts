@@ -242,8 +242,12 @@ export class AgentParts {
   }
 
   #forgetResponses(): unknown {
+    const { authentication } = this
     const { facts, environment } = this.scope
-    if (facts.deployment) return facts.api.clearUserCache(this.authentication.getCachedToken() ?? undefined)
+    // An anonymous user is known only by the responses of this page.
+    const isAnonymous = authentication.isAnonymousStrategy() && !authentication.hasUser
+    const token = isAnonymous ? undefined : authentication.getCachedToken()
+    if (facts.deployment) return facts.api.clearUserCache(token ?? undefined)
     if (!environment.sessionStorage && !environment.localStorage) return
     // Before the first run only the stores know what belongs to the user.
     return this.#forgetStored(environment)

@@ -11,47 +11,32 @@ import { defaultEnvironment, resolveEnvironment } from '../platform/default-envi
 import type { Environment } from '../platform/environment.ts'
 import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
-import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
-import { ExpiringStore } from '../storage/expiring-store.ts'
+import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
+import type { StoreWarning } from '../storage/store-guard.ts'
 import { untilAborted } from '../util/abort.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { encodeKey } from '../util/well-formed.ts'
 import type { ApiCallOptions, ApiHelperConfig, GetDeploymentInfoOptions } from './api-options.ts'
 import { type Given, getDeploymentInfo, type RestCall, type Send } from './calls.ts'
 import { type HttpCall, type NamedCall, request, withCallName } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 
-/** Default time for which a response counts as fresh, in milliseconds. */
-const RESPONSE_TTL_MS = 300_000
-
-const DEFAULT_PREFIX = 'aiagent_cache_'
-/** Appended to a custom `keyPrefix`, so that clearing responses keeps other entries. */
-const RESPONSES = 'cache_'
-
 /** Makes the REST calls of one helper: with its host, language and token, and with its cache of responses. */
 export class ApiCaller {
   readonly #environment: Environment
   readonly #config: ApiHelperConfig
-  readonly #cache: ExpiringStore
-  readonly #prefix: string
+  readonly #cache: KeyedStore
   /** Part of the key of each response. */
-  readonly #host: string
-  /** Whether other users may have responses in the same store. */
-  readonly #isShared: boolean
-  /** Users for whom this helper has cached responses, by fingerprint. */
-  #users: Set<string> | undefined
+  readonly #api: string
   #language = DEFAULT_LANGUAGE
 
   constructor(config: ApiHelperConfig, environment: Environment) {
     const { apiDomain, cache, language, logger } = config
     this.#environment = environment
     this.#config = config
-    this.#prefix = cache?.keyPrefix ? cache.keyPrefix + RESPONSES : DEFAULT_PREFIX
-    const adapter = resolveCacheAdapter(cache, environment, logger && ((...warning) => logger.warn(...warning)))
-    this.#isShared = isSharedStore(adapter, environment)
-    this.#cache = new ExpiringStore(adapter, environment.clock, cache?.ttl ?? RESPONSE_TTL_MS, this.#prefix)
-    this.#host = `api=${encodeKey(restBase(apiDomain))}`
+    const warn: StoreWarning | undefined = logger && ((...warning) => logger.warn(...warning))
+    this.#cache = new KeyedStore(KINDS.response, { environment, cache, warn })
+    this.#api = restBase(apiDomain)
     this.language = language
   }
 
@@ -81,16 +66,15 @@ export class ApiCaller {
   }
 
   /** Removes the cached responses of one call; without a name, all of them. */
-  forget(name = ''): Promise<void> {
-    const { length } = this.#prefix
-    return this.#cache
-      .remove(this.#prefix, key => key.includes(name, length))
-      .catch(error => {
-        const { logger } = this.#config
-        const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'
-        if (logger) logger.warn(message, { error })
-        else this.#environment.console.warn(message, error)
-      })
+  async forget(name?: string): Promise<void> {
+    try {
+      await this.#cache.remove({}, undefined, name)
+    } catch (error) {
+      const { logger } = this.#config
+      const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'
+      if (logger) logger.warn(message, { error })
+      else this.#environment.console.warn(message, error)
+    }
   }
 
   /**
@@ -99,14 +83,8 @@ export class ApiCaller {
    * @throws when the store failed: entries may remain
    */
   async forgetUsers(token: string | undefined): Promise<void> {
-    const users = new Set(this.#users)
-    if (token) users.add(subjectFingerprint(token))
-    this.#users = undefined
-    const owners = [...users].map(user => `user=${encodeKey(user)}`)
-    await this.#cache.remove(this.#prefix, key => {
-      const parts = key.slice(this.#prefix.length).split(/[:&]/)
-      return parts.includes(this.#host) && (!this.#isShared || owners.some(owner => parts.includes(owner)))
-    })
+    const user = this.#cache.isShared && token ? subjectFingerprint(token) : undefined
+    await this.#cache.removeUsers({ api: this.#api }, user)
   }
 
   async #load<Options extends ApiCallOptions, Wire>(
@@ -157,16 +135,11 @@ export class ApiCaller {
       language: wireLanguage ? `${wireLanguage},${language}` : language,
       shortUrlTemplate: shortUrlTemplate || undefined,
     }
-    for (const name of row.keptBy) parameters[name] = textOf(given[name])
-    if (row.perUser && token) {
-      const user = subjectFingerprint(token)
-      this.#users ??= new Set()
-      this.#users.add(user)
-      parameters['user'] = user
-    }
-    const parts = Object.entries(parameters).flatMap(([name, value]) => (value ? `${name}=${encodeKey(value)}` : []))
-    const key = `${this.#prefix}${row.name}:${[...parts, this.#host].sort().join('&')}`
-    return this.#cache.load(key, signal => fetch(token, signal), options.signal, row.parseKept ?? parse)
+    for (const name of row.keptBy) parameters[name] = textOf(given[name]) || undefined
+    const user = row.perUser && token ? subjectFingerprint(token) : undefined
+    const key = this.#cache.key({ name: row.name, ...parameters, api: this.#api, user })
+    const work = (signal: AbortSignal) => fetch(token, signal)
+    return this.#cache.load(key, work, options.signal, row.parseKept ?? parse) as Promise<Wire>
   }
 
   /** Repeats a call once with a new token if the service rejects the token, as far as there is a new one. */
@@ -212,11 +185,15 @@ export class ApiCaller {
   }
 }
 
-const INFO_PREFIX = 'aiagent_static_deployment-info-'
-
 let sharedAdapter: CacheAdapter | undefined
-/** Stores that hold deployment info, so that one call can empty them. */
-const infoStores = /* @__PURE__ */ new Set<CacheAdapter>()
+/** The last store of deployment info over each place, so that one call can empty them. */
+const infoStores = /* @__PURE__ */ new Map<object, KeyedStore<DeploymentInfo>>()
+
+function infoStore(environment: Environment): KeyedStore<DeploymentInfo> {
+  const store = new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, { environment, cache: { adapter: sharedAdapter } })
+  infoStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
+  return store
+}
 
 /**
  * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
@@ -234,10 +211,8 @@ export function loadDeploymentInfo(
   const call = { ...named, base, path: named.publicPath, query: '', parse, onRateLimited }
   const fetch = (flight: AbortSignal | undefined) => request(environment, { ...call, signal: flight })
   if (cache?.enabled === false) return fetch(signal)
-  const adapter = resolveCacheAdapter({ adapter: sharedAdapter }, environment)
-  infoStores.add(adapter)
-  const store = new ExpiringStore(adapter, environment.clock, RESPONSE_TTL_MS, INFO_PREFIX)
-  return withCallName(named, signal, store.load(INFO_PREFIX + restBase(base), fetch, signal, parse))
+  const store = infoStore(environment)
+  return withCallName(named, signal, store.load(store.key({ deployment: restBase(base) }), fetch, signal, parse))
 }
 
 /** Replaces the store of the deployment info; `undefined` restores the default one. */
@@ -245,11 +220,12 @@ export function setDeploymentInfoAdapter(adapter: CacheAdapter | undefined): voi
   sharedAdapter = adapter
 }
 
-/** Removes the cached info of every deployment. */
+/** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
 export async function clearDeploymentInfo(): Promise<void> {
-  infoStores.add(resolveCacheAdapter({ adapter: sharedAdapter }, defaultEnvironment()))
-  for (const adapter of infoStores) await adapter.clear(INFO_PREFIX)
+  infoStore(defaultEnvironment())
+  const stores = [...infoStores.values()]
   infoStores.clear()
+  await Promise.allSettled(stores.map(async store => store.remove({})))
 }
 
 /** The part of a call that its errors contain. */

@@ -84,6 +84,27 @@ describe('AnonymousAuthStrategy', () => {
     expect(requests(METADATA)).toHaveLength(1)
   })
 
+  it.each([
+    null,
+    'token',
+    {},
+    { accessToken: 'planted' },
+    { accessToken: 'planted', expiresAt: '9999999999999' },
+    { accessToken: '', expiresAt: 9_999_999_999_999 },
+    { accessToken: 7, expiresAt: 9_999_999_999_999 },
+    { expiresAt: 9_999_999_999_999 },
+  ])('ignores a stored %j', async value => {
+    const sessionStorage = new FakeStorage()
+    const first = setUp({}, { sessionStorage })
+    const token = await first.strategy.getToken()
+    const [key = ''] = [...sessionStorage.items.keys()].filter(each => each.includes(':anonymous_token:'))
+    const stored = JSON.parse(sessionStorage.getItem(key) ?? '{}')
+    sessionStorage.setItem(key, JSON.stringify({ ...stored, value }))
+    const { strategy } = setUp({}, { sessionStorage })
+    expect(await strategy.getToken()).toBe(token)
+    expect(JSON.parse(sessionStorage.getItem(key) ?? '{}').value).toMatchObject({ accessToken: token })
+  })
+
   it('[AUTH-13] ignores an entry without a fingerprint', async () => {
     const sessionStorage = new FakeStorage()
     const planted = JSON.stringify({ value: { accessToken: 'planted', expiresAt: 9e15 }, timestamp: 1 })

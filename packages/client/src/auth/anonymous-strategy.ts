@@ -1,12 +1,9 @@
-import { ANONYMOUS_CLIENT, DEFAULT_SCOPES, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
+import { ANONYMOUS_CLIENT, DEFAULT_SCOPES, type OAuthMetadata, restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import { type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
-import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
-import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
+import { TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
+import { KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
@@ -16,12 +13,10 @@ import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { OwnStrategy } from './own-strategy.ts'
 import { prefixScopes, scopeFingerprint } from './scopes.ts'
-import { type GrantedToken, mayUseHttp, requestToken } from './token-request.ts'
+import { mayUseHttp, requestToken } from './token-request.ts'
 
-const DEFAULT_PREFIX = 'aiagent_auth_'
-/** Appended to a key prefix of the host, so that clearing the responses does not remove tokens. */
-const TOKENS = 'auth_'
-const METADATA_TTL_MS = 300_000
+/** Lifetime of a token for which neither the token nor its response says one, in milliseconds. */
+const ASSUMED_LIFE_MS = 300_000
 
 /**
  * An anonymous token: a client-credentials grant with placeholder credentials, sent to the address in the deployment's
@@ -33,10 +28,14 @@ const METADATA_TTL_MS = 300_000
 export class AnonymousAuthStrategy extends OwnStrategy {
   readonly authenticationType = 'anonymous'
   readonly #environment: Environment
-  readonly #adapter: CacheAdapter
-  readonly #prefix: string
-  readonly #ttlMs: number
-  readonly #metadata: ExpiringStore
+  readonly #assumedLifeMs: number
+  /** One token per set of scopes: a token for fewer scopes is never used where more are needed. */
+  readonly #tokens: KeyedStore<StoredToken>
+  readonly #metadata: KeyedStore<OAuthMetadata>
+  /** Parts of the key of each token. Two deployments may have the same tenant id, or none. */
+  #owner: KeyParts = {}
+  /** Parts of the key of the metadata. */
+  #metadataOwner: KeyParts = {}
   #scopes: readonly string[] = DEFAULT_SCOPES
   #expiresAt: number | undefined
   /** How far the clock of this device was ahead of the issuer's with the last new token, and of the monotonic clock. */
@@ -52,10 +51,11 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     super()
     this.#environment = environment
     // Without a cache, the strategy keeps one token in memory. One request per call would have no benefit.
-    this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)
-    this.#prefix = cache?.keyPrefix ? cache.keyPrefix + TOKENS : DEFAULT_PREFIX
-    this.#ttlMs = cache?.ttl ?? METADATA_TTL_MS
-    this.#metadata = new ExpiringStore(this.#adapter, environment.clock, this.#ttlMs, this.#prefix)
+    const adapter = cache?.enabled === false ? new MemoryCacheAdapter() : undefined
+    const place = { environment, cache, warn, adapter }
+    this.#assumedLifeMs = cache?.ttl ?? ASSUMED_LIFE_MS
+    this.#tokens = new KeyedStore(KINDS.anonymousToken, place)
+    this.#metadata = new KeyedStore(KINDS.metadata, place)
   }
 
   override get expiresAt(): number | undefined {
@@ -63,21 +63,33 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   }
 
   override initialize(options: AuthStrategyInitializeOptions): void {
+    const { apiDomain, tenantId } = options.deploymentInfo
     this.given = options
+    this.#owner = { tenant: tenantId || 'tenantId', api: restBase(apiDomain) }
+    this.#metadataOwner = { tenant: tenantId || 'deployment', apiDomain }
     if (options.scopes) this.updateScopes(options.scopes)
   }
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
-    const stored = await this.#tokens().get(this.#scopes, this.#skewMs)
-    if (!stored) return this.#obtain()
-    this.#expiresAt = stored.expiresAt
-    return stored.accessToken
+    const skewMs = this.#skewMs
+    const stored = await this.#tokens.get(this.#tokenKey(this.#scopes))
+    const { accessToken, expiresAt: storedExpiry } = Object(stored?.value) as { [Field in keyof StoredToken]?: unknown }
+    // Other code may have written it.
+    if (!stored || typeof accessToken !== 'string' || accessToken === '' || typeof storedExpiry !== 'number')
+      return this.#obtain()
+    const { exp, iat } = readClaims(accessToken)
+    // The stored times have the error that the clock had when they were stored.
+    const expiresAt = exp === undefined ? storedExpiry : exp * 1000 + skewMs
+    const issuedAt = exp === undefined || iat === undefined ? stored.timestamp : iat * 1000 + skewMs
+    if (this.#environment.clock.now() >= renewalTime(expiresAt, issuedAt)) return this.#obtain()
+    this.#expiresAt = expiresAt
+    return accessToken
   }
 
   /** Requests a new token. */
   async refresh(): Promise<string> {
-    await this.#tokens().delete(this.#scopes)
+    await this.#tokens.delete(this.#tokenKey(this.#scopes))
     return this.#obtain()
   }
 
@@ -86,22 +98,26 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     this.#scopes = [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
   }
 
-  /** Makes the next `getToken()` request a new token. */
+  /**
+   * Makes the next `getToken()` request a new token.
+   *
+   * @throws when the store failed or did not answer in time: tokens may remain, but are not used
+   */
   async clearTokenCache(): Promise<void> {
-    await this.#tokens().clear()
+    this.#required()
+    await this.#tokens.remove(this.#owner)
   }
 
   /** Makes the next token request fetch the metadata again. */
   async clearMetadataCache(): Promise<void> {
-    await this.#metadata.remove(`${this.#prefix}metadata:`)
+    await this.#metadata.remove({})
   }
 
   /** Removes tokens and metadata from a page's own store. A store that several users share keeps them. */
   override async logout(): Promise<void> {
-    const deployment = this.given?.deploymentInfo
     this.cleanup()
-    if (!deployment || isSharedStore(this.#adapter, this.#environment)) return
-    await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataKey(deployment))])
+    if (!this.given || this.#tokens.isShared) return
+    await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataOwner)])
   }
 
   /** As {@link logout}. */
@@ -120,12 +136,9 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   /** One request at a time per set of scopes, also across agents that share the store. */
   async #obtain(): Promise<string> {
     const scopes = this.#scopes
-    const tokens = this.#tokens()
-    const obtain = (signal: AbortSignal) => this.#request(scopes, tokens, signal)
-    const obtained = await this.#era.during(signal =>
-      flightsOf(this.#adapter).join(obtain, signal, tokens.keyOf(scopes)),
-    )
-    const { accessToken, expiresAt } = obtained as StoredToken
+    const key = this.#tokenKey(scopes)
+    const obtain = (signal: AbortSignal) => this.#request(scopes, key, signal)
+    const { accessToken, expiresAt } = await this.#era.during(signal => this.#tokens.share(key, obtain, signal))
     this.#expiresAt = expiresAt
     const { clock } = this.#environment
     const ofIssuer = expiresAt - (expiryOf(accessToken) ?? expiresAt)
@@ -141,24 +154,50 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     return isSetBack ? 0 : ofIssuer
   }
 
-  async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<StoredToken> {
-    const { deploymentInfo: deployment, endpoint, onRateLimited } = this.#required()
-    const metadataKey = this.#metadataKey(deployment)
-    // A stored token needs no metadata.
-    const call = { deployment, endpoint, scopes, metadata: this.#metadata, metadataKey, onRateLimited }
-    const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
-    return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
+  /**
+   * Requests a token from the address in the deployment's metadata. Both requests share one time limit.
+   *
+   * @throws {AuthError} `metadata_failed` or `token_request_failed`
+   */
+  async #request(scopes: readonly string[], key: string, signal: AbortSignal): Promise<StoredToken> {
+    const { deploymentInfo, endpoint, onRateLimited } = this.#required()
+    const { apiDomain, tenantId } = deploymentInfo
+    const { clock } = this.#environment
+    const endsAt = clock.monotonic() + TOKEN_WAIT_MS
+    const known = await this.#metadata.load(
+      this.#metadata.key(this.#metadataOwner),
+      async flight => {
+        const fetched = await fetchOAuthMetadata(this.#environment, apiDomain, flight, undefined, onRateLimited)
+        // Metadata without a token address is not stored, so that a corrected deployment works at once.
+        planAnonymousToken(fetched, tenantId)
+        return fetched
+      },
+      signal,
+      // Other code of the page may have written it.
+      stored => planAnonymousToken(stored, tenantId) && stored,
+    )
+    const { tokenUrl, scopePrefix } = planAnonymousToken(known, tenantId)
+    const request = {
+      tokenUrl,
+      clientId: ANONYMOUS_CLIENT.id,
+      clientSecret: ANONYMOUS_CLIENT.secret,
+      scopes: prefixScopes(scopes, scopePrefix),
+      allowHttp: mayUseHttp(apiDomain, endpoint),
+      allowLoopback: endpoint === undefined || isOnThisMachine(restBase(endpoint)),
+      onRateLimited,
+      limitMs: endsAt - clock.monotonic(),
+    }
+    const { accessToken, expiresIn } = await requestToken(this.#environment, request, signal)
+    const now = clock.now()
+    const assumed = now + (expiresIn === undefined ? this.#assumedLifeMs : expiresIn * 1000)
+    const expiresAt = expiryOfFresh(accessToken, now) ?? assumed
+    await this.#tokens.set(key, { accessToken, expiresAt }, { expiresAt })
+    return { accessToken, expiresAt }
   }
 
-  #metadataKey({ apiDomain, tenantId }: DeploymentInfo): string {
-    return `${this.#prefix}metadata:customer:${apiDomain}:${tenantId || 'deployment'}:false`
-  }
-
-  #tokens(): TokenCache {
-    const { apiDomain, tenantId } = this.#required().deploymentInfo
-    // Includes the host: two deployments may have the same tenant id, or none.
-    const owner = `${this.#prefix}${tenantId || 'tenantId'}:${restBase(apiDomain)}`
-    return new TokenCache(this.#adapter, this.#environment.clock, owner)
+  #tokenKey(scopes: readonly string[]): string {
+    this.#required()
+    return this.#tokens.key({ ...this.#owner, scopes: scopeFingerprint(scopes) })
   }
 
   #required(): AuthStrategyInitializeOptions {
@@ -167,140 +206,9 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   }
 }
 
-export interface AnonymousTokenCall {
-  deployment: DeploymentInfo
-  /** Address of the deployment, as the host configured it. */
-  endpoint: string | undefined
-  scopes: readonly string[]
-  /** Where the metadata is stored, and under which key. */
-  metadata: ExpiringStore
-  metadataKey: string
-  onRateLimited: RateLimitCallback | undefined
-}
-
-/**
- * Requests an anonymous token from the address in the deployment's metadata. Both requests share one time limit.
- *
- * @throws {AuthError} `metadata_failed` or `token_request_failed`
- */
-async function requestAnonymousToken(
-  environment: Pick<Environment, 'fetch' | 'clock'>,
-  { deployment, endpoint, scopes, metadata, metadataKey, onRateLimited }: AnonymousTokenCall,
-  signal: AbortSignal,
-): Promise<GrantedToken> {
-  const { apiDomain, tenantId } = deployment
-  const { clock } = environment
-  const endsAt = clock.monotonic() + TOKEN_WAIT_MS
-  const known = await metadata.load(
-    metadataKey,
-    async flight => {
-      const fetched = await fetchOAuthMetadata(environment, apiDomain, flight, undefined, onRateLimited)
-      // Metadata without a token address is not stored, so that a corrected deployment works at once.
-      planAnonymousToken(fetched, tenantId)
-      return fetched
-    },
-    signal,
-    stored => (canPlan(stored as OAuthMetadata, tenantId) ? stored : undefined),
-  )
-  const { tokenUrl, scopePrefix } = planAnonymousToken(known, tenantId)
-  const request = {
-    tokenUrl,
-    clientId: ANONYMOUS_CLIENT.id,
-    clientSecret: ANONYMOUS_CLIENT.secret,
-    scopes: prefixScopes(scopes, scopePrefix),
-    allowHttp: mayUseHttp(apiDomain, endpoint),
-    allowLoopback: endpoint === undefined || isOnThisMachine(restBase(endpoint)),
-    onRateLimited,
-    limitMs: endsAt - clock.monotonic(),
-  }
-  return requestToken(environment, request, signal)
-}
-
-/** Whether stored metadata contains a token address. Other code of the page may have written it. */
-function canPlan(stored: OAuthMetadata, tenantId: string | null | undefined): boolean {
-  try {
-    return planAnonymousToken(stored, tenantId).tokenUrl !== ''
-  } catch {
-    return false
-  }
-}
-
 /** An anonymous token as it is stored. */
 export interface StoredToken {
   readonly accessToken: string
   /** By the clock of this device at that time, in milliseconds since the epoch. Used where the token has no `exp`. */
   readonly expiresAt: number
-}
-
-/**
- * Anonymous tokens in a store, one per set of scopes: a token for fewer scopes is never used where more are needed.
- *
- * A store that fails, or an entry with another shape, counts as empty.
- */
-export class TokenCache {
-  readonly #adapter: CacheAdapter
-  readonly #clock: Clock
-  readonly #prefix: string
-
-  /** @param owner distinguishes deployments in the keys */
-  constructor(adapter: CacheAdapter, clock: Clock, owner: string) {
-    this.#adapter = adapter
-    this.#clock = clock
-    this.#prefix = `${owner}:anonymous_token:`
-  }
-
-  keyOf(scopes: readonly string[]): string {
-    return this.#prefix + scopeFingerprint(scopes)
-  }
-
-  /**
-   * The stored token for these scopes, unless it is about to expire.
-   *
-   * @param skewMs how far the clock of this device is ahead of the issuer's
-   */
-  async get(scopes: readonly string[], skewMs = 0): Promise<StoredToken | undefined> {
-    try {
-      const entry = await this.#adapter.get(this.keyOf(scopes))
-      if (!entry || !isStoredToken(entry.value)) return undefined
-      const { accessToken } = entry.value
-      const { exp, iat } = readClaims(accessToken)
-      // The stored times have the error that the clock had when they were stored.
-      const expiresAt = exp === undefined ? entry.value.expiresAt : exp * 1000 + skewMs
-      const issuedAt = exp === undefined || iat === undefined ? entry.timestamp : iat * 1000 + skewMs
-      return this.#clock.now() < renewalTime(expiresAt, issuedAt) ? { accessToken, expiresAt } : undefined
-    } catch {
-      return undefined
-    }
-  }
-
-  /**
-   * Stores a newly issued token.
-   *
-   * @param lifeMs lifetime to assume if the token does not contain an expiry
-   */
-  async set(scopes: readonly string[], accessToken: string, lifeMs: number): Promise<StoredToken> {
-    const timestamp = this.#clock.now()
-    const value = { accessToken, expiresAt: expiryOfFresh(accessToken, timestamp) ?? timestamp + lifeMs }
-    try {
-      await this.#adapter.set(this.keyOf(scopes), { value, timestamp })
-    } catch {
-      // Not stored: the next call requests another.
-    }
-    return value
-  }
-
-  async delete(scopes: readonly string[]): Promise<void> {
-    await this.#adapter.delete(this.keyOf(scopes))
-  }
-
-  /** Removes the tokens of every set of scopes. */
-  async clear(): Promise<void> {
-    await this.#adapter.clear(this.#prefix)
-  }
-}
-
-function isStoredToken(value: unknown): value is StoredToken {
-  if (typeof value !== 'object' || value === null) return false
-  const { accessToken, expiresAt } = value as Partial<StoredToken>
-  return typeof accessToken === 'string' && accessToken !== '' && typeof expiresAt === 'number'
 }

@@ -38,8 +38,7 @@ export class ContextStore {
     const { config, environment, logger } = scope
     const { cache, endpoint: deployment } = config
     this.#scope = scope
-    // A conversation belongs to one user, whom the memory of a process does not name.
-    const place = { environment, cache, deployment, adapter, isOwn: true }
+    const place = { environment, cache, deployment, adapter, isCopy: true }
     this.#store = new KeyedStore(KINDS.context, { ...place, warn: (...warning) => logger.warn(...warning) })
     this.#key = this.#store.key({ agent: config.id })
   }

@@ -1,10 +1,8 @@
-import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
-import { createCacheAdapter, resolveCacheAdapter } from './create-cache-adapter.ts'
+import { createCacheAdapter } from './create-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
-import { StoreGuard } from './store-guard.ts'
 
 const entry = (value: unknown) => ({ value, timestamp: 1 })
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -116,31 +114,5 @@ describe('createCacheAdapter', () => {
     sessionStorage.full = true
     void first.set('aiagent_a', entry(1))
     expect(createCacheAdapter('session', stores).get('aiagent_a')).toEqual(entry(1))
-  })
-})
-
-describe('resolveCacheAdapter', () => {
-  const stores = () => ({ memory: new MemoryCacheAdapter(), console: quiet, clock: new ManualClock() })
-
-  it('prefers the host’s adapter to the storage type', () => {
-    const adapter = new MemoryCacheAdapter()
-    void resolveCacheAdapter({ adapter, storageType: 'local' }, stores()).set('aiagent_a', entry(1))
-    expect(adapter.keys()).toEqual(['aiagent_a'])
-  })
-
-  it('wraps the host’s adapter in one guard for all who share it, so that they share requests too', () => {
-    const adapter = new MemoryCacheAdapter()
-    const environment = stores()
-    const first = resolveCacheAdapter({ adapter }, environment)
-    expect(first).toBeInstanceOf(StoreGuard)
-    expect(resolveCacheAdapter({ adapter }, environment)).toBe(first)
-    expect(resolveCacheAdapter({ adapter: first }, environment)).toBe(first)
-  })
-
-  it('returns a store that stores nothing if the cache is off', () => {
-    const adapter = resolveCacheAdapter({ enabled: false, adapter: new MemoryCacheAdapter() }, stores())
-    void adapter.set('aiagent_a', entry(1))
-    expect(adapter.get('aiagent_a')).toBeNull()
-    expect(adapter.keys()).toEqual([])
   })
 })

@@ -1,9 +1,7 @@
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment, StorageLike } from '../platform/environment.ts'
-import type { CacheAdapter, CacheConfig, CacheStorageType } from './cache-adapter.ts'
-import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import type { CacheAdapter, CacheStorageType } from './cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
-import { guardCacheAdapter, StoreGuard, type StoreWarning } from './store-guard.ts'
 
 /** One adapter per browser store: every agent of the page must find what the store rejected. */
 const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
@@ -31,51 +29,6 @@ export function storageAdapter(storage: StorageLike, warn: (message: string) => 
   const adapter = adapters.get(storage) ?? new StorageCacheAdapter(storage, warn)
   adapters.set(storage, adapter)
   return adapter
-}
-
-type StoreChoice = { [Field in 'enabled' | 'storageType' | 'adapter']?: CacheConfig[Field] | undefined }
-
-/** The configured store: an empty one if caching is off, the host's adapter, or one of the platform. */
-export function resolveCacheAdapter(
-  config: StoreChoice | undefined,
-  environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock'>,
-  warn: StoreWarning = (message, details) => environment.console.warn(message, ...(details ? [details.error] : [])),
-): CacheAdapter {
-  if (config?.enabled === false) return new EmptyCacheAdapter()
-  if (config?.adapter) return guardCacheAdapter(config.adapter, environment.clock, warn)
-  return createCacheAdapter(config?.storageType, environment, warn)
-}
-
-/**
- * The store for data of one agent, such as its context. Without a browser store, each agent has its own memory: agents
- * of one process may share responses and tokens, but their conversations belong to different users.
- */
-export function resolveOwnAdapter(
-  config: StoreChoice,
-  environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock'>,
-  warn: StoreWarning,
-): CacheAdapter {
-  if (config.enabled === false) return new MemoryCacheAdapter()
-  const adapter = resolveCacheAdapter(config, environment, warn)
-  return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
-}
-
-/** Whether several users may use the store: a custom one, or the memory of a process without a page. */
-export function isSharedStore(adapter: CacheAdapter, { memory, page }: Pick<Environment, 'memory' | 'page'>): boolean {
-  return (adapter instanceof StoreGuard && adapter.isCustom) || (adapter === memory && !page)
-}
-
-/** A store that stores nothing. */
-export class EmptyCacheAdapter implements CacheAdapter {
-  get(): null {
-    return null
-  }
-  set(): void {}
-  delete(): void {}
-  clear(): void {}
-  keys(): string[] {
-    return []
-  }
 }
 
 function isWritable(storage: StorageLike): boolean {

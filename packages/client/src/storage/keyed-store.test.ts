@@ -129,6 +129,39 @@ describe('the keys that other code knows', () => {
   })
 })
 
+describe('the store of a kind', () => {
+  const parts = { name: 'getPortals', api: 'a' }
+  const environment = () => resolveEnvironment({ sessionStorage: new FakeStorage(), memory: new MemoryCacheAdapter() })
+
+  it('is the adapter of the host, rather than the storage type', () => {
+    const adapter = new MemoryCacheAdapter()
+    const store = new KeyedStore(KINDS.response, {
+      environment: environment(),
+      cache: { adapter, storageType: 'local' },
+    })
+    void store.set(store.key(parts), 1)
+    expect(adapter.keys()).toEqual([store.key(parts)])
+  })
+
+  it('is empty if the cache is off', () => {
+    const cache = { enabled: false, adapter: new MemoryCacheAdapter() }
+    const store = new KeyedStore(KINDS.response, { environment: environment(), cache })
+    void store.set(store.key(parts), 1)
+    expect([store.get(store.key(parts)), cache.adapter.keys()]).toEqual([undefined, []])
+  })
+
+  it('shares requests in flight with the others over the same store', async () => {
+    const place = { environment: environment(), cache: { adapter: new MemoryCacheAdapter() } }
+    let requests = 0
+    const load = () => {
+      const store = new KeyedStore<number>(KINDS.response, place)
+      return store.load(store.key(parts), async () => ++requests)
+    }
+    expect(await Promise.all([load(), load()])).toEqual([1, 1])
+    expect(await load()).toBe(1)
+  })
+})
+
 describe('expired entries', () => {
   const load = (store: KeyedStore<string>, key: string) => store.load(key, async () => 'loaded')
 

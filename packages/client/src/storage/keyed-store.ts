@@ -1,24 +1,24 @@
 import { isJsonObject, restBase } from '@aiagent/protocol'
-import type { Clock } from '../platform/clock.ts'
 import type { Environment, StorageLike } from '../platform/environment.ts'
 import { copyJson } from '../util/copy-json.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import type { UserStateRegistry } from '../util/user-state.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import { type Awaitable, type CacheAdapter, type CacheConfig, type CacheEntry, DATABASE } from './cache-adapter.ts'
-import { createCacheAdapter, EmptyCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
-import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import { createCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
 import { type StorageCacheAdapter, TextAdapter } from './storage-cache-adapter.ts'
 import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
 
 /** How a part is written into a key, and the pattern of any part. */
 interface PartForm {
-  readonly write: (part: string) => string
+  /** @default as it is */
+  readonly write?: (part: string) => string
   readonly any: string
 }
 
-const PLAIN: PartForm = { write: part => part, any: '.*' }
+const PLAIN: PartForm = { any: '.*' }
 /** A colon separates the parts. */
 const ENCODED: PartForm = { write: encodeKey, any: '[^:]*' }
 /** An underscore separates the parts. */
@@ -46,7 +46,7 @@ export interface Kind {
   readonly isUsers: boolean
   /** Where the deployment and the user stand if the key does not name them: in the entry, or in one beside it. */
   readonly ownerIn?: 'entry' | 'beside'
-  /** How long an entry is fresh, in milliseconds. @default as long as the entry says */
+  /** How long an entry is fresh, in milliseconds. @default without a limit */
   readonly ttlMs?: number
   /** For a text without an envelope, the time from which `ttlMs` counts; undefined for one that stays. */
   readonly timeOf?: (text: string) => number | undefined
@@ -125,7 +125,7 @@ type Prefixes = { [Field in 'keyPrefix' | 'contextPrefix']?: CacheConfig[Field] 
 
 /** The stored form of a value. */
 export interface StoredEntry<T> extends CacheEntry<T> {
-  /** When it expires, in milliseconds since the epoch. */
+  /** When it expires, in milliseconds since the epoch. @default never */
   readonly expiresAt?: number | undefined
   /** Address of the deployment. */
   readonly deployment?: string | undefined
@@ -145,8 +145,13 @@ export interface StorePlace {
   readonly userState?: UserStateRegistry | undefined
   /** Called once when the store fails. @default warns on the console */
   readonly warn?: StoreWarning | undefined
-  /** Whether the memory that replaces a store is one of this object, and not that of the process. @default false */
-  readonly isOwn?: boolean
+  /**
+   * Whether the caller has the values too. Then nothing is stored where there is no store but the memory of the process, which
+   * is shared by conversations of different users.
+   *
+   * @default false
+   */
+  readonly isCopy?: boolean
   /** Replaces the store of the configuration. */
   readonly adapter?: CacheAdapter | undefined
 }
@@ -156,66 +161,71 @@ export interface StorePlace {
  * as empty. Values are copied on the way in and out.
  */
 export class KeyedStore<T = unknown> {
-  /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
-  readonly isShared: boolean
   readonly #kind: Kind
   readonly #place: StorePlace
-  readonly #guard: StoreGuard
-  readonly #clock: Clock
   readonly #deployment: string | undefined
   readonly #ttlMs: number
+  #store: { readonly adapter: CacheAdapter | undefined; readonly guard: StoreGuard | undefined } | undefined
+  /** Requests in flight where nothing is stored. */
+  flights: JoinedTask<unknown> | undefined
   /** Users whose keys this object has made. */
   #users: Set<string> | undefined
   /** Incremented with every removal, so that results of earlier requests are not stored after it. */
   #removals = 0
 
   constructor(kind: Kind, place: StorePlace) {
-    const { environment, cache, deployment } = place
     this.#kind = kind
     this.#place = place
-    this.#clock = environment.clock
-    this.#deployment = deployment === undefined ? undefined : restBase(deployment)
-    this.#ttlMs = (kind.ttlMs && cache?.ttl) ?? kind.ttlMs ?? Number.POSITIVE_INFINITY
-    const adapter = adapterOf(place)
-    const { console } = environment
-    const warn: StoreWarning = place.warn ?? ((message, details) => console.warn(message, details?.error))
-    this.#guard = guardCacheAdapter(adapter, environment.clock, warn, adapter === cache?.adapter)
+    this.#deployment = place.deployment === undefined ? undefined : restBase(place.deployment)
+    this.#ttlMs = kind.ttlMs === undefined ? Number.POSITIVE_INFINITY : (place.cache?.ttl ?? kind.ttlMs)
     if (kind.isUsers) place.userState?.own(this)
-    this.isShared = this.#guard.isCustom || (adapter === environment.memory && !environment.page)
+  }
+
+  /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
+  get isShared(): boolean {
+    const { environment, cache } = this.#place
+    const { adapter } = this.#opened
+    return (
+      adapter !== undefined && (adapter === cache?.adapter || (adapter === environment.memory && !environment.page))
+    )
   }
 
   /** The key of an entry. */
   key(parts: KeyParts): string {
     const { user } = parts
     if (user) (this.#users ??= new Set()).add(user)
-    return keyOf(this.#kind, this.#place.cache, parts)
+    return keyOf(this.#kind, this.#place.cache ?? {}, parts)
   }
 
   /** The fresh entry of a key; undefined for one of another deployment. */
   get(key: string): Awaitable<StoredEntry<T> | undefined> {
-    const entry = this.#guard.get(key)
-    return isPromiseLike(entry) ? entry.then(each => this.#read(key, each)) : this.#read(key, entry)
+    const entry = this.#opened.guard?.get(key)
+    if (isPromiseLike(entry)) return entry.then(each => (each ? this.#read(key, each) : undefined))
+    return entry ? this.#read(key, entry) : undefined
   }
 
   /** Stores a value. Resolves when it is stored, and when the store fails. */
   set(key: string, value: T, facts: Pick<StoredEntry<T>, 'user' | 'expiresAt'> = {}): Awaitable<void> {
-    const timestamp = this.#clock.now()
-    const expiresAt = facts.expiresAt ?? finite(timestamp + this.#ttlMs)
+    const { guard } = this.#opened
+    if (!guard) return
+    const timestamp = this.#place.environment.clock.now()
+    const { expiresAt = timestamp + this.#ttlMs } = facts
     const entry: StoredEntry<T> = {
       value: copyJson(value),
       timestamp,
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...(expiresAt !== Number.POSITIVE_INFINITY && { expiresAt }),
       ...(this.#deployment !== undefined && { deployment: this.#deployment }),
       ...(facts.user !== undefined && { user: facts.user }),
     }
-    return this.#guard.set(key, entry)
+    return guard.set(key, entry)
   }
 
   /** Removes the entry of a key, unless it is another deployment's. */
   delete(key: string): Awaitable<void> {
-    if (this.#kind.ownerIn === undefined) return this.#guard.delete(key)
-    const open = this.#guard.settled(key)
-    return open ? open.then(() => this.#deleteOwn(key)) : this.#deleteOwn(key)
+    const { guard } = this.#opened
+    if (!guard || this.#kind.ownerIn === undefined) return guard?.delete(key)
+    const open = guard.settled(key)
+    return open ? open.then(() => this.#deleteOwn(guard, key)) : this.#deleteOwn(guard, key)
   }
 
   /**
@@ -227,15 +237,16 @@ export class KeyedStore<T = unknown> {
     key: string,
     fetch: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
-    read: (stored: T) => unknown = stored => stored,
+    read?: (stored: T) => unknown,
   ): Promise<T> {
     const removals = this.#removals
-    const value = await this.#guard.flights.join(
+    const value = await this.share(
+      `${key}#${removals}`,
       async flight => {
         sweep(this.#place.environment, this.#place.cache)
         const stored = await this.get(key)
         try {
-          const known = stored && (await read(stored.value))
+          const known = read && stored ? await read(stored.value) : stored?.value
           if (known) return known
         } catch {
           // Other code of the page may have written it.
@@ -245,10 +256,16 @@ export class KeyedStore<T = unknown> {
         return fetched
       },
       signal,
-      `${key}#${removals}`,
     )
     // A key always has the same type of value, for all callers.
     return copyJson(value) as T
+  }
+
+  /** Starts a request, or joins the one in flight for the same key, of any agent that shares the store. */
+  share<U>(key: string, start: (signal: AbortSignal) => Promise<U>, signal?: AbortSignal): Promise<U> {
+    const owner = this.#opened.guard ?? this
+    owner.flights ??= new JoinedTask()
+    return (owner.flights as JoinedTask<U>).join(start, signal, key)
   }
 
   /**
@@ -257,31 +274,34 @@ export class KeyedStore<T = unknown> {
    * @throws when the store failed or did not answer in time: it is not empty
    */
   async keys(parts: KeyParts, except?: KeyParts): Promise<string[]> {
-    const { cache } = this.#place
+    const { cache = {} } = this.#place
     const { start, pattern } = patternOf(this.#kind, cache, parts)
     const others = except && patternOf(this.#kind, cache, { ...parts, ...except }).pattern
-    return (await this.#guard.list(start)).filter(key => pattern.test(key) && !others?.test(key))
+    return ((await this.#opened.guard?.list(start)) ?? []).filter(key => pattern.test(key) && !others?.test(key))
   }
 
   /**
    * Removes the entries with the given parts, except those with the other ones, and those of other deployments.
    *
+   * @param text a part of the keys after the prefix
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
-  remove(parts: KeyParts, except?: KeyParts): Awaitable<void> {
+  remove(parts: KeyParts, except?: KeyParts, text = ''): Awaitable<void> {
     this.#removals++
-    const { cache } = this.#place
+    const { guard } = this.#opened
+    if (!guard) return
+    const { cache = {} } = this.#place
     const { start, pattern } = patternOf(this.#kind, cache, parts)
     if (this.#kind.ownerIn) {
       const isWanted = (entry: StoredEntry<unknown> | null) => {
         if (this.#isOthers(entry)) return false
         return except === undefined || (entry?.deployment !== undefined && entry.user !== except['user'])
       }
-      return removeOwned(this.#guard, start, pattern, isWanted)
+      return removeOwned(guard, start, pattern, isWanted)
     }
     const others = except && patternOf(this.#kind, cache, { ...parts, ...except }).pattern
-    const matches = (key: string) => pattern.test(key) && !others?.test(key)
-    return this.#guard.removeAll(`${pattern.source} ${others?.source}`, start, matches)
+    const matches = (key: string) => key.includes(text, start.length) && pattern.test(key) && !others?.test(key)
+    return guard.removeAll(`${pattern.source} ${others?.source} ${text}`, start, matches)
   }
 
   /**
@@ -293,7 +313,16 @@ export class KeyedStore<T = unknown> {
     const users = new Set(this.#users)
     if (user !== undefined) users.add(user)
     this.#users = undefined
-    return all([...users].map(each => this.remove({ ...parts, user: each })))
+    const keep = (error: unknown) => {
+      this.#users = new Set([...users, ...(this.#users ?? [])])
+      throw error
+    }
+    try {
+      const removed = all([...users].map(each => this.remove({ ...parts, user: each })))
+      return isPromiseLike(removed) ? removed.then(undefined, keep) : removed
+    } catch (error) {
+      return keep(error)
+    }
   }
 
   /** Removes what {@link removeUsers} does of the deployment, and of the agent where the key names it. */
@@ -302,9 +331,23 @@ export class KeyedStore<T = unknown> {
     return this.removeUsers(named(this.#kind, { agent, ...namesOf(this.#deployment) }))
   }
 
-  #deleteOwn(key: string): Awaitable<void> {
-    const remove = (entry: StoredEntry<unknown> | null) => (this.#isOthers(entry) ? undefined : this.#guard.delete(key))
-    const entry = this.#guard.get(key)
+  /** The store, with its guard; neither where nothing is stored. */
+  get #opened() {
+    if (this.#store) return this.#store
+    const { environment, cache = {}, isCopy, warn } = this.#place
+    let { adapter } = this.#place
+    if (!adapter && cache.enabled !== false)
+      adapter = cache.adapter ?? createCacheAdapter(cache.storageType, environment, warn)
+    if (isCopy && adapter === environment.memory) adapter = undefined
+    const onFailure: StoreWarning = warn ?? ((message, details) => environment.console.warn(message, details?.error))
+    const guard = adapter && guardCacheAdapter(adapter, environment.clock, onFailure, adapter === cache.adapter)
+    this.#store = { adapter, guard }
+    return this.#store
+  }
+
+  #deleteOwn(guard: StoreGuard, key: string): Awaitable<void> {
+    const remove = (entry: StoredEntry<unknown> | null) => (this.#isOthers(entry) ? undefined : guard.delete(key))
+    const entry = guard.get(key)
     return isPromiseLike(entry) ? entry.then(remove) : remove(entry)
   }
 
@@ -312,13 +355,20 @@ export class KeyedStore<T = unknown> {
     return entry?.deployment !== undefined && entry.deployment !== this.#deployment
   }
 
-  #read(key: string, entry: StoredEntry<unknown> | null): StoredEntry<T> | undefined {
-    if (!entry) return undefined
+  #read(key: string, entry: StoredEntry<unknown>): StoredEntry<T> | undefined {
     if (this.#kind.ownerIn === 'entry' && entry.deployment !== this.#deployment) return undefined
     if (this.#kind.ownerIn && this.#isOthers(entry)) return undefined
-    const now = this.#clock.now()
-    if (isFresh(entry, now) && isWithin(this.#ttlMs, entry.timestamp, now)) return copyJson(entry) as StoredEntry<T>
-    void this.#guard.delete(key)
+    const now = this.#place.environment.clock.now()
+    const isFresh = this.#ttlMs === Number.POSITIVE_INFINITY || Math.abs(now - entry.timestamp) < this.#ttlMs
+    if (isFresh && now < (entry.expiresAt ?? Number.POSITIVE_INFINITY)) {
+      try {
+        return copyJson(entry) as StoredEntry<T>
+      } catch {
+        // A custom store may return what JSON cannot represent.
+        return undefined
+      }
+    }
+    void this.#opened.guard?.delete(key)
     return undefined
   }
 }
@@ -371,9 +421,10 @@ interface PageStore {
 }
 
 function pageStores({ sessionStorage, localStorage, console }: StorePlace['environment']): PageStore[] {
-  return [sessionStorage, localStorage].flatMap(storage =>
-    storage ? [{ storage, adapter: storageAdapter(storage, message => console.warn(message)) }] : [],
-  )
+  const stores: PageStore[] = []
+  for (const storage of [sessionStorage, localStorage])
+    if (storage) stores.push({ storage, adapter: storageAdapter(storage, message => console.warn(message)) })
+  return stores
 }
 
 function adapterFor({ ownerIn }: Kind, { storage, adapter }: PageStore): CacheAdapter {
@@ -384,89 +435,104 @@ function adapterFor({ ownerIn }: Kind, { storage, adapter }: PageStore): CacheAd
 const SWEEP_EVERY_MS = 60_000
 
 /** When expired entries were removed from a store, by the prefixes of the keys. */
-const sweeps = new WeakMap<StorageLike, Map<string, number>>()
+const sweeps = new WeakMap<CacheAdapter, Map<string, number>>()
 
-/** Removes the expired entries of every user and deployment from the stores of the page, at most once a minute. */
+/**
+ * Removes the expired entries of every user and deployment from the stores of the page and the memory of the process, at most
+ * once a minute. Not from a custom adapter, whose keys may be many and remote.
+ */
 function sweep(environment: StorePlace['environment'], prefixes: Prefixes = {}): void {
-  const now = environment.clock.now()
-  for (const store of pageStores(environment)) {
-    const { storage, adapter } = store
-    const times = sweeps.get(storage) ?? new Map<string, number>()
-    const name = `${prefixes.keyPrefix} ${prefixes.contextPrefix}`
-    if (isWithin(SWEEP_EVERY_MS, times.get(name) ?? 0, now)) continue
-    sweeps.set(storage, times.set(name, now))
+  const { sessionStorage, localStorage, memory, console, clock } = environment
+  const now = clock.now()
+  const name = `${prefixes.keyPrefix} ${prefixes.contextPrefix}`
+  for (const storage of [sessionStorage, localStorage, undefined]) {
+    const adapter = storage ? storageAdapter(storage, message => console.warn(message)) : memory
+    const times = sweeps.get(adapter) ?? new Map<string, number>()
+    if (Math.abs(now - (times.get(name) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
+    sweeps.set(adapter, times.set(name, now))
     const keys = adapter.keys()
-    for (const kind of Object.values<Kind>(KINDS)) {
-      const { ttlMs = 0, timeOf } = kind
-      const { pattern } = patternOf(kind, prefixes, {})
-      for (const key of keys.filter(each => pattern.test(each))) {
-        const time = timeOf?.(storage.getItem(key) ?? '')
-        const entry = timeOf ? null : (adapter.get(key) as StoredEntry<unknown> | null)
-        const isExpired = time === undefined ? entry && !isFresh(entry, now) : !isWithin(ttlMs, time, now)
-        if (isExpired) adapter.delete(key)
-      }
+    if (isPromiseLike(keys)) continue
+    if (storage) sweepPage(adapter, storage, keys, prefixes, now)
+    else for (const key of keys) removeExpired(adapter, key, now)
+  }
+}
+
+function sweepPage(adapter: CacheAdapter, storage: StorageLike, keys: string[], prefixes: Prefixes, now: number): void {
+  for (const { timeOf, ttlMs = 0, ...kind } of Object.values<Kind>(KINDS)) {
+    const { pattern } = patternOf(kind, prefixes, {})
+    for (const key of keys) {
+      if (!pattern.test(key)) continue
+      const time = timeOf?.(storage.getItem(key) ?? '')
+      if (!timeOf) removeExpired(adapter, key, now)
+      else if (time !== undefined && Math.abs(now - time) >= ttlMs) void adapter.delete(key)
     }
   }
 }
 
-function adapterOf({ environment, cache = {}, adapter, isOwn, warn }: StorePlace): CacheAdapter {
-  if (adapter) return adapter
-  if (cache.enabled === false) return isOwn ? new MemoryCacheAdapter() : new EmptyCacheAdapter()
-  if (cache.adapter) return cache.adapter
-  const chosen = createCacheAdapter(cache.storageType, environment, warn)
-  return isOwn && chosen === environment.memory ? new MemoryCacheAdapter() : chosen
+function removeExpired(adapter: CacheAdapter, key: string, now: number): void {
+  const entry = adapter.get(key)
+  if (entry === null || isPromiseLike(entry)) return
+  const { timestamp, expiresAt } = entry as StoredEntry<unknown>
+  // An entry of the future was written before the clock was set back.
+  if (typeof expiresAt === 'number' && Math.abs(now - timestamp) >= expiresAt - timestamp) void adapter.delete(key)
 }
 
+/** The option of the configuration that a part of a key stands for; undefined for any other part. */
+function prefixOf({ keyPrefix, contextPrefix = keyPrefix }: Prefixes, name: string): string | undefined {
+  if (name === 'keyPrefix') return keyPrefix || 'aiagent_'
+  return name === 'contextPrefix' ? contextPrefix || 'aiagent_' : undefined
+}
+
+/** Texts and names of a key's form in turn. */
+const FORM = /[{}]/
+
 /** The key of an entry of a kind. */
-export function keyOf(
-  { key, parts: { write } = PLAIN }: Kind,
-  prefixes: Prefixes | undefined,
-  parts: KeyParts,
-): string {
-  const parameters = () =>
-    Object.entries(parts)
-      .flatMap(([name, value]) => (value === undefined || key.includes(`{${name}}`) ? [] : [[name, value] as const]))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => `${name}=${write(value)}`)
-      .join('&')
-  return key.replace(/\{(_?)(\w+)\}/g, (_match, separator: string, name: string) => {
-    if (name === 'parameters') return parameters()
-    const value = prefixOf(prefixes, name)
-    if (value !== undefined) return value
-    const part = parts[name]
-    return separator && part === undefined ? '' : separator + write(part ?? '')
-  })
+export function keyOf({ key, parts: form = PLAIN }: Kind, prefixes: Prefixes, parts: KeyParts): string {
+  let text = ''
+  let isName = false
+  for (const piece of key.split(FORM)) {
+    const separator = isName && piece.startsWith('_') ? '_' : ''
+    const part = isName ? parts[piece.slice(separator.length)] : undefined
+    if (!isName) text += piece
+    else if (part !== undefined) text += separator + (form.write?.(part) ?? part)
+    else if (piece === 'parameters') text += parametersOf(key, form, parts).join('&')
+    else text += prefixOf(prefixes, piece) ?? ''
+    isName = !isName
+  }
+  return text
+}
+
+/** The parts without a place in a key, by name. */
+function parametersOf(key: string, { write }: PartForm, parts: KeyParts): string[] {
+  const parameters: string[] = []
+  for (const name of Object.keys(parts).sort()) {
+    const value = parts[name]
+    if (value !== undefined && !key.includes(`{${name}}`)) parameters.push(`${name}=${write?.(value) ?? value}`)
+  }
+  return parameters
 }
 
 /** The pattern of the keys with some parts, and the start that they have in common. */
 function patternOf(
-  { key, parts: { write, any } = PLAIN }: Kind,
-  prefixes: Prefixes | undefined,
+  { key, parts: form = PLAIN }: Kind,
+  prefixes: Prefixes,
   parts: KeyParts,
 ): { readonly start: string; readonly pattern: RegExp } {
   let start = ''
   let source = ''
   let isCommon = true
-  for (const [, text = '', separator = '', name] of key.matchAll(/([^{]+)|\{(_?)(\w+)\}/g)) {
-    const part =
-      name === undefined
-        ? text
-        : (prefixOf(prefixes, name) ?? (parts[name] === undefined ? undefined : write(parts[name])))
-    isCommon &&= part !== undefined
-    if (isCommon) start += part
-    if (part !== undefined) source += separator + escaped(part)
-    else source += separator ? `(?:${separator}${any})?` : name === 'parameters' ? '.*' : any
+  for (const [index, piece] of key.split(FORM).entries()) {
+    const value = index % 2 ? parts[piece] : piece
+    const written = index % 2 && value !== undefined ? form.write?.(value) : undefined
+    const known = written ?? value ?? prefixOf(prefixes, piece)
+    isCommon &&= known !== undefined
+    if (isCommon) start += known
+    if (known !== undefined) source += escaped(known)
+    else source += piece.startsWith('_') ? `(?:_${form.any})?` : piece === 'parameters' ? '.*' : form.any
   }
-  const parameters = Object.entries(parts)
-    .filter(([name, value]) => value !== undefined && !key.includes(`{${name}}`) && key.includes('{parameters}'))
-    .map(([name, value]) => `(?=.*[:&]${name}=${escaped(write(value as string))}(?:&|$))`)
-  return { start, pattern: new RegExp(`^${parameters.join('')}${source}$`, 's') }
-}
-
-function prefixOf(prefixes: Prefixes | undefined, name: string): string | undefined {
-  const { keyPrefix, contextPrefix = keyPrefix } = prefixes ?? {}
-  if (name === 'keyPrefix') return keyPrefix || 'aiagent_'
-  return name === 'contextPrefix' ? contextPrefix || 'aiagent_' : undefined
+  const parameters = key.includes('{parameters}') ? parametersOf(key, form, parts) : []
+  const required = parameters.map(each => `(?=.*[:&]${escaped(each)}(?:&|$))`).join('')
+  return { start, pattern: new RegExp(`^${required}${source}$`, 's') }
 }
 
 /** The parts that name a deployment. */
@@ -503,15 +569,6 @@ function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awa
 
 function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
   return awaited.some(isPromiseLike) ? Promise.all(awaited).then(() => {}) : undefined
-}
-
-function isFresh({ timestamp, expiresAt }: StoredEntry<unknown>, now: number): boolean {
-  return typeof expiresAt !== 'number' || isWithin(expiresAt - timestamp, timestamp, now)
-}
-
-/** Whether two times are that close. A time in the future was written before the clock was set back. */
-function isWithin(limitMs: number, time: number, now: number): boolean {
-  return limitMs === Number.POSITIVE_INFINITY || Math.abs(now - time) < limitMs
 }
 
 /** A finite number; undefined for anything else. */

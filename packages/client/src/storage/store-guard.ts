@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-import { JoinedTask } from '../util/joined-task.ts'
+import type { JoinedTask } from '../util/joined-task.ts'
 import { type Awaitable, type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 
 /** Time limit for a store's answer, in milliseconds. */
@@ -43,12 +43,13 @@ interface Removal {
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
  */
 export class StoreGuard implements CacheAdapter {
+  /** Requests in flight for entries of the store: agents that share it share them too. Created by the first one. */
+  flights: JoinedTask<unknown> | undefined
   /** Whether the host provides the store. */
   readonly isCustom: boolean
   readonly #adapter: CacheAdapter
   readonly #clock: Clock
   readonly #warn: StoreWarning
-  #flights: JoinedTask<unknown> | undefined
   #restsUntil: number | undefined
   #isWarned = false
   /** By key. Absent as long as the store has answered every write at once. */
@@ -62,24 +63,21 @@ export class StoreGuard implements CacheAdapter {
     this.isCustom = isCustom
   }
 
-  /** Requests in flight for entries of the store: agents that share it share them too. */
-  get flights(): JoinedTask<unknown> {
-    return (this.#flights ??= new JoinedTask())
-  }
-
   get(key: string): Awaitable<CacheEntry | null> {
-    if (this.#rests || this.#isRemoved(key)) return null
+    if ((this.#restsUntil !== undefined || this.#removals) && this.#isClosed(key)) return null
     try {
       const answer: unknown = this.#adapter.get(key)
-      if (!isPromiseLike(answer)) return this.#entry(answer)
-      return this.#ask(answer, LIMIT_MS, null, later => (this.#isRemoved(key) ? null : this.#entry(later)))
+      // Removed entries may be among the late answers.
+      if (isPromiseLike(answer))
+        return this.#ask(answer, LIMIT_MS, null, later => (this.#isClosed(key) ? null : this.#entry(later)))
+      return this.#entry(answer)
     } catch (error) {
       return this.#failed(error, null)
     }
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    if (this.#rests) return
+    if (this.#restsUntil !== undefined && this.#isClosed()) return
     const stored = this.isCustom ? toStored(entry) : entry
     const removals = this.#removals && [...this.#removals.values()]
     try {
@@ -145,19 +143,16 @@ export class StoreGuard implements CacheAdapter {
     return this.#remove(id, key => key.startsWith(prefix) && matches(key), prefix, REMOVAL_LIMIT_MS)
   }
 
-  get #rests(): boolean {
-    return this.#restsUntil !== undefined && this.#clock.monotonic() < this.#restsUntil
-  }
-
-  /** Whether an entry was removed, also where the store has it still. */
-  #isRemoved(key: string): boolean {
-    for (const { matches, written } of this.#removals?.values() ?? [])
-      if (!written.has(key) && matches(key)) return true
-    return false
-  }
-
   #entry(answer: unknown): CacheEntry | null {
     return this.isCustom ? fromStored(answer) : ((answer as CacheEntry | undefined) ?? null)
+  }
+
+  /** Whether nothing is read and written for a while, or an entry was removed, also where the store has it still. */
+  #isClosed(key?: string): boolean {
+    if (this.#restsUntil !== undefined && this.#clock.monotonic() < this.#restsUntil) return true
+    if (key === undefined || !this.#removals) return false
+    for (const { matches, written } of this.#removals.values()) if (!written.has(key) && matches(key)) return true
+    return false
   }
 
   /** @param listed the keys, or the prefix of the keys to list */
@@ -205,18 +200,16 @@ export class StoreGuard implements CacheAdapter {
     return answers.length > 0 ? Promise.all(answers) : undefined
   }
 
-  /** Runs a write after the earlier ones of its key. */
-  #write(key: string, write: () => unknown, limitMs: number): PromiseLike<void> | undefined {
-    const open = this.#writes?.get(key)
-    if (!open) return this.#begin(key, write, limitMs)
-    const begin = () => this.#begin(key, write, limitMs)
-    open.last = write
-    const done = open.done.then(begin, begin)
-    open.done = done
-    return done
-  }
-
-  #begin(key: string, write: () => unknown, limitMs: number): PromiseLike<void> | undefined {
+  /** Runs a write after the earlier ones of its key, which it has waited for with `isNext`. */
+  #write(key: string, write: () => unknown, limitMs: number, isNext = false): PromiseLike<void> | undefined {
+    const earlier = isNext ? undefined : this.#writes?.get(key)
+    if (earlier) {
+      const next = () => this.#write(key, write, limitMs, true)
+      earlier.last = write
+      const done = earlier.done.then(next, next)
+      earlier.done = done
+      return done
+    }
     const answer: unknown = write()
     if (!isPromiseLike(answer)) return undefined
     this.#writes ??= new Map()
@@ -243,7 +236,7 @@ export class StoreGuard implements CacheAdapter {
   /** The latest write of a key, after an earlier one that took effect later. */
   async #repeat(key: string, write: () => unknown, limitMs: number): Promise<void> {
     try {
-      await this.#begin(key, write, limitMs)
+      await this.#write(key, write, limitMs, true)
     } catch (error) {
       this.#failed(error, undefined)
     }

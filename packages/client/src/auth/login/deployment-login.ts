@@ -3,21 +3,15 @@ import { AuthError } from '../../errors.ts'
 import { readInitParams } from '../../init-params.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
-import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
-import { ExpiringStore } from '../../storage/expiring-store.ts'
+import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
 import { isLoopbackHost, isOnThisMachine } from '../../util/loopback.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 import { fetchOAuthMetadata, metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
-import { removeMatching } from './login-state.ts'
 import { constructedEndpoint, constructedIssuer } from './logout-plan.ts'
 
 /** Where the deployment serves the page that a login returns to. */
 const REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
-/** How long metadata is cached, in milliseconds. */
-const METADATA_TTL_MS = 300_000
-/** Start of the keys under which the metadata for logins are cached. */
-const METADATA_PREFIX = 'aiagent_auth_metadata:'
 
 /** Deployment and agent details that define a login. */
 export interface DeploymentLoginFacts {
@@ -209,8 +203,7 @@ export async function loadPkceConfig(
   const { deployment, agent } = facts
   const user = loginUser(agent)
   const path = deploymentLoginPath(agent, deployment)
-  const adapter = createCacheAdapter('session', environment)
-  const store = new ExpiringStore(adapter, environment.clock, METADATA_TTL_MS, METADATA_PREFIX)
+  const store = new KeyedStore<OAuthMetadata>(KINDS.loginMetadata, { environment })
   const read = (metadata: OAuthMetadata) => buildPkceConfig({ ...facts, metadata })
   const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
     const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path, onRateLimited)
@@ -218,12 +211,12 @@ export async function loadPkceConfig(
     read(metadata)
     return metadata
   }
-  const key = `${METADATA_PREFIX}${user}:${restBase(deployment.apiDomain)}:${deployment.tenantId || 'deployment'}:true`
+  const { apiDomain, tenantId } = deployment
+  const key = store.key({ userType: user, api: restBase(apiDomain), tenant: tenantId || 'deployment' })
   return read(await store.load(key, fetchFresh, signal))
 }
 
 /** Removes the metadata of a deployment that its logins were built from. */
-export function removeLoginMetadata({ sessionStorage }: Environment, apiBase: string): void {
-  const isOwn = (key: string) => key.includes(`:${apiBase}:`)
-  if (sessionStorage) removeMatching(sessionStorage, METADATA_PREFIX, (_text, key) => isOwn(key))
+export function removeLoginMetadata(environment: Environment, apiBase: string): void {
+  void new KeyedStore(KINDS.loginMetadata, { environment }).remove({ api: apiBase })
 }

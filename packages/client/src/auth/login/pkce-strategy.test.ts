@@ -561,10 +561,10 @@ describe('a logout', () => {
   it('removes the metadata of its deployment, and those only', async () => {
     const parts = setUp()
     await signIn(parts)
-    const own = ['a', 'b'].map(name => `aiagent_auth_metadata:${name}:https://api.test:${name}`)
+    const own = ['a', 'b'].map(name => `aiagent_auth_metadata:${name}:https://api.test:${name}:true`)
     const others = [
-      'aiagent_auth_metadata:a:https://else.test:a',
-      'else:a:https://api.test:a',
+      'aiagent_auth_metadata:a:https://else.test:a:true',
+      'else:a:https://api.test:a:true',
       'x:https://api.test:aiagent_auth_metadata:',
     ]
     for (const key of [...own, ...others, 'last']) parts.sessionStorage.setItem(key, 'x')
