@@ -31,13 +31,19 @@ class LeavingPage {
   /** What this page goes on with. */
   texts: string[] = []
   lock = ''
+  /** Delays what the store has read. */
+  pause: Promise<void> | undefined
 
   constructor(browser: FakeBrowser, store: HostStore, user: User, newName: () => string) {
     this.tab = browser.open()
     this.user = user
     // Each page has its own guard.
     const adapter: CacheAdapter = {
-      get: key => store.get(key),
+      get: async key => {
+        const found = await store.get(key)
+        await this.pause
+        return found
+      },
       set: (key, entry) => store.set(key, entry),
       delete: key => store.delete(key),
       clear: prefix => store.clear(prefix),
@@ -215,7 +221,9 @@ describe('what pages leave for the next one', () => {
       await origin.play(given)
       expect(origin.problems).toEqual([])
     }
-    await fc.assert(fc.asyncProperty(steps, check), { numRuns: propertyRuns(60) })
+    const at = (kind: Step['kind'], page: Step['page']): Step => ({ kind, page, user: 'ann', store: 'works' })
+    const stolen = [at('open', 0), at('say', 0), at('steal', 0), at('open', 1), at('open', 0)]
+    await fc.assert(fc.asyncProperty(steps, check), { numRuns: propertyRuns(60), examples: [[stolen]] })
   })
 
   it('is not lost while the store works', async () => {
@@ -248,5 +256,31 @@ describe('what pages leave for the next one', () => {
     one.tab.crash()
     expect(await taking).toEqual(['text'])
     expect(await tryHold(open().tab.environment.page?.window as LockPage, one.lock)).toBeUndefined()
+  })
+
+  it('is not taken again from a page that has read it before another one took it', async () => {
+    const clock = new ManualClock()
+    const browser = new FakeBrowser(clock, createEmulator({ clock }))
+    const store = new HostStore()
+    let count = 0
+    const open = () => new LeavingPage(browser, store, 'ann', () => `${++count}`)
+    const [ended, slow, fast] = [open(), open(), open()]
+    const key = ended.store.key({ ...partsOf('ann'), page: 'ended' })
+    await ended.left.run(async () => {
+      ended.left.claim(key)
+      await ended.left.write(['text'])
+    })
+    ended.tab.crash()
+    let proceed = () => {}
+    slow.pause = new Promise(resolve => {
+      proceed = resolve
+    })
+    const taking = slow.left.run(() => slow.left.take(key))
+    await fast.open('fast')
+    expect(fast.texts).toEqual(['text'])
+    // It keeps the lock of the page that has ended as long as it runs.
+    fast.tab.crash()
+    proceed()
+    expect(await taking).toBeUndefined()
   })
 })
