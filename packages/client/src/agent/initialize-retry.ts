@@ -46,17 +46,17 @@ export class InitializeRetry {
           if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
           unloaded = error.code === 'MODULE_LOAD_FAILED' ? unloaded + 1 : 0
           if (unloaded === MODULE_ATTEMPTS) throw error
-          if (retry.isUsedUp) {
+          const due = new Promise<void>(resolve => {
+            onDue = resolve
+          })
+          const delayMs = retry.plan()
+          if (delayMs === undefined) {
             this.#become(undefined)
             reportError(error)
             const message = `The agent is not initialized: ${this.#policy.maxAttempts} attempts are used up. Call initialize() to try again.`
             reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
             throw error
           }
-          const due = new Promise<void>(resolve => {
-            onDue = resolve
-          })
-          const delayMs = retry.plan()
           status.failure = error
           status.attempt = retry.attempts
           this.#become(ConnectionState.RECONNECTING, delayMs)

@@ -110,7 +110,6 @@ export class Connection implements AttemptOwner {
         return this.#join(this.#attempt(true), signal)
       case 'idle':
       case 'closed':
-        this.#retry.reset()
         this.#retry.start()
         return this.#join(this.#attempt(false), signal)
       default:
@@ -277,12 +276,11 @@ export class Connection implements AttemptOwner {
    * @param isUrgent whether the first attempt follows at once
    */
   #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
-    const retry = this.#retry
-    const usedUp = !final && retry.isUsedUp
-    if (final || usedUp) {
+    const delayMs = final ? undefined : this.#retry.plan(isUrgent)
+    if (delayMs === undefined) {
       this.#become({ at: 'closed' })
       tell()
-      if (usedUp && this.#state.at === 'closed')
+      if (!final && this.#state.at === 'closed')
         this.#owner.handleFailure(
           new ConnectionError(
             `The chat is closed: ${this.#policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,
@@ -291,7 +289,7 @@ export class Connection implements AttemptOwner {
         )
       return
     }
-    this.#become({ at: 'waiting', delayMs: retry.plan(isUrgent) })
+    this.#become({ at: 'waiting', delayMs })
     tell()
   }
 

@@ -28,7 +28,10 @@ export class Retry {
   #stop: (() => void) | undefined
   /** On the monotonic clock. */
   #returnedAt = Number.NEGATIVE_INFINITY
-  #isWaiting = false
+  /** When the next attempt is due, on the monotonic clock, so that a wall clock that is set back does not delay it. */
+  #dueAt: number | undefined
+  /** On the wall clock. */
+  #lookedAt = 0
   #timer: unknown
 
   /** @param onDue called when the next attempt is due. No wait is in progress then. */
@@ -39,20 +42,17 @@ export class Retry {
     this.#onDue = onDue
   }
 
-  /** Further attempts since the last {@link reset}; during a wait, the number of the next one. */
+  /** Further attempts since the start or the last {@link reset}; during a wait, the number of the next one. */
   get attempts(): number {
     return this.#attempts
   }
 
-  get isUsedUp(): boolean {
-    return this.#attempts >= this.#policy.maxAttempts
-  }
-
-  /** Listens to the page until {@link stop}. */
+  /** Counts from zero, and listens to the page until {@link stop}. */
   start(): void {
+    this.#attempts = 0
     this.#stop ??= this.#page?.onReturn(() => {
       this.#returnedAt = this.#clock.monotonic()
-      if (this.#isWaiting) this.#endWait()
+      if (this.#dueAt !== undefined) this.#endWait()
     })
   }
 
@@ -69,16 +69,20 @@ export class Retry {
   }
 
   /**
-   * Plans the next attempt, and returns the wait before it. After a return of the page less than two seconds ago, which has probably
-   * caused the failure, there is none: once for each return, so that a service that keeps closing is not called at once each time.
+   * Plans the next attempt, and returns the wait before it; undefined when the attempts are used up. After a return of the page less
+   * than two seconds ago, which has probably caused the failure, there is no wait: once for each return, so that a service that keeps
+   * closing is not called at once each time.
    *
    * @param isUrgent whether the first attempt follows at once
    */
-  plan(isUrgent = false): number {
-    const isUrgentNow = this.#consumeReturn() || (isUrgent && this.#attempts === 0)
-    const delayMs = isUrgentNow ? 0 : this.#policy.delayFor(this.#attempts)
+  plan(isUrgent = false): number | undefined {
+    if (this.#attempts >= this.#policy.maxAttempts) return undefined
+    const isAtOnce = this.#consumeReturn() || (isUrgent && this.#attempts === 0)
+    const delayMs = isAtOnce ? 0 : this.#policy.delayFor(this.#attempts)
     this.#attempts++
-    this.#wait(delayMs)
+    this.#dueAt = this.#clock.monotonic() + delayMs
+    this.#lookedAt = this.#clock.now()
+    this.#arm(delayMs)
     return delayMs
   }
 
@@ -90,7 +94,7 @@ export class Retry {
 
   /** Ends the wait, without an attempt. */
   cancel(): void {
-    this.#isWaiting = false
+    this.#dueAt = undefined
     this.#clock.clearTimeout(this.#timer)
   }
 
@@ -107,30 +111,21 @@ export class Retry {
     return isRecent
   }
 
-  /**
-   * Waits on the monotonic clock, so that a wall clock that is set back does not lengthen it. On a page it also reads the wall
-   * clock every quarter of a second, which detects a sleep soon after its end.
-   */
-  #wait(delayMs: number): void {
-    const clock = this.#clock
-    const due = clock.monotonic() + delayMs
-    let lookedAt = clock.now()
-    const look = () => {
-      const wallTime = clock.now()
-      const hasSlept = this.#page !== undefined && wallTime - lookedAt > LOOK_EVERY_MS + JUMP_MS
-      lookedAt = wallTime
-      if (hasSlept) this.#endWait()
-      else if (clock.monotonic() < due) next(due - clock.monotonic())
-      else {
-        this.cancel()
-        this.#onDue()
-      }
-    }
-    const next = (left: number) => {
-      this.#timer = clock.setTimeout(look, this.#page ? Math.min(left, LOOK_EVERY_MS) : left)
-    }
-    this.#isWaiting = true
-    next(delayMs)
+  /** On a page it looks every quarter of a second, which detects a sleep soon after its end. */
+  #arm(leftMs: number): void {
+    const delayMs = this.#page ? Math.min(leftMs, LOOK_EVERY_MS) : leftMs
+    this.#timer = this.#clock.setTimeout(() => this.#look(), delayMs)
+  }
+
+  #look(): void {
+    const leftMs = (this.#dueAt ?? 0) - this.#clock.monotonic()
+    const wallTime = this.#clock.now()
+    const hasSlept = this.#page !== undefined && wallTime - this.#lookedAt > LOOK_EVERY_MS + JUMP_MS
+    this.#lookedAt = wallTime
+    if (hasSlept) return this.#endWait()
+    if (leftMs > 0) return this.#arm(leftMs)
+    this.cancel()
+    this.#onDue()
   }
 }
 
