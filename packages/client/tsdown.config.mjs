@@ -1,22 +1,16 @@
 import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
-/** Files of modules that entries and features share, each with all that its modules import and an earlier file does not hold. */
+/** Files of modules that entries and features share, each with all that its modules import. */
 const SHARED_FILES = [
   // What hosts, the view and the entry for React Native use without an agent, and all that this imports: so is the socket of
   // Node, which needs the limits and the pings. Otherwise this file and that of the agent would import each other.
   {
     name: 'base',
-    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|version|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
-    priority: 2,
-  },
-  // What an agent runs without optional features, and what else `@aiagent/client` exports.
-  {
-    name: 'agent',
-    test: /[\\/]client[\\/]src[\\/](?:ai-agent|agent[\\/]preload|outbox[\\/]message-queue)\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
     priority: 1,
   },
-  // What an agent loads only with `auth`. The main entry exports its classes: a page that names none does not load them.
-  { name: 'auth', test: /[\\/]client[\\/]src[\\/]auth[\\/](?:create|pre-auth|client-credentials)-strategy\.ts$/ },
+  // What `import '@aiagent/client'` loads.
+  { name: 'agent', test: /[\\/]client[\\/]src[\\/]index\.ts$/ },
 ]
 
 const common = { target: 'es2022', fixedExtension: false }
@@ -71,7 +65,7 @@ export default [
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
     outputOptions: {
       comments: { jsdoc: false },
-      // Few files: otherwise a bundler makes a file of each set of modules that is shared with a feature or another entry, and a
+      // Two files: otherwise a bundler makes a file of each set of modules that is shared with a feature or another entry, and a
       // page loads all of them.
       codeSplitting: { groups: SHARED_FILES },
     },
