@@ -1,7 +1,6 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { hostScopes, resolveScopes } from '../auth/scopes.ts'
-import type { ResolvedConfig } from '../check-config.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import { AuthError, type AuthErrorReason, InitializationPipelineError } from '../errors.ts'
@@ -40,8 +39,11 @@ export async function prepareAgent(
   const agent = await loader.loadAgentDetails(signal).catch(requireToken)
   await introduced
   const contactCenter = await opening
-  const platformScopes = hasHostScopes(scope) ? undefined : await contactCenter?.addScopes(agent, signal)
-  facts.scopes = resolveAgentScopes(agent, config, platformScopes)
+  const { auth, initParams } = config
+  const ofLogin = auth && 'type' in auth && auth.type === 'pkce' ? auth.config.scopes : undefined
+  facts.scopes =
+    hostScopes(ofLogin, initParams['scopes']) ??
+    resolveScopes({ agent, platformScopes: await contactCenter?.addScopes(agent, signal) })
   const loaded = { ...deployment, agent }
   const token = await authentication.cancellable(signal, () => signIn(loaded, parts, signal)).catch(requireToken)
   // Aborted while the host's function ran: its token is not used.
@@ -69,29 +71,6 @@ const TOKEN_REASONS: ReadonlySet<AuthErrorReason> = new Set([
   'token_request_failed',
   'metadata_failed',
 ])
-
-/**
- * The scopes of the agent's access tokens.
- *
- * @param platformScopes the default scopes as the connector changed them
- */
-function resolveAgentScopes(
-  agent: AgentDetails,
-  { auth, initParams }: ResolvedConfig,
-  platformScopes: readonly string[] | undefined,
-): readonly string[] {
-  return resolveScopes({ hostScopes: loginScopes(auth), initParamsScopes: initParams['scopes'], platformScopes, agent })
-}
-
-/** Whether the host configured the scopes, so that a connector must not change them. */
-function hasHostScopes({ config }: AgentScope): boolean {
-  return hostScopes(loginScopes(config.auth), config.initParams['scopes']) !== undefined
-}
-
-/** The scopes of a login that the host configured. */
-function loginScopes(auth: ResolvedConfig['auth']): readonly string[] | undefined {
-  return auth && 'type' in auth && auth.type === 'pkce' ? auth.config.scopes : undefined
-}
 
 /**
  * Ensures a usable token. An authenticated agent needs a user's token: from the host's login, otherwise from the

@@ -73,10 +73,14 @@ function extras(given: AgentAuthDetails['extraScopes']): readonly string[] {
 }
 
 function unique(scopes: readonly string[]): string[] {
-  return [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
+  return [...new Set(trimmed(scopes))]
 }
 
 function nonEmpty(scopes: readonly string[] | null | undefined): readonly string[] | undefined {
-  const given = scopes?.map(scope => scope.trim()).filter(Boolean)
-  return given?.length ? given : undefined
+  const given = trimmed(scopes ?? [])
+  return given.length > 0 ? given : undefined
+}
+
+function trimmed(scopes: readonly string[]): string[] {
+  return scopes.map(scope => scope.trim()).filter(Boolean)
 }
