@@ -179,14 +179,15 @@ export class HandedOver<T> {
     return this.#parse(again)
   }
 
-  /** Leaves a value, and holds it; with undefined leaves nothing. */
+  /** Leaves a value, or nothing, and holds the entry: what is left later is then in the store before the page can end. */
   async write(left: T | undefined): Promise<void> {
     if (this.#key === undefined) return
-    if (left === undefined) return this.#erase(this.#key)
     // The lock first: a copy of the tab that is made in between must find it taken.
     await this.#hold()
     // The page may have left the key meanwhile: the lock was stolen.
-    if (this.#key !== undefined) await this.#set(this.#key, left, this.#holder)
+    if (this.#key === undefined) return
+    if (left === undefined) await this.#erase(this.#key)
+    else await this.#set(this.#key, left, this.#holder)
   }
 
   /** Leaves a value without holding it: the next page may take it at once. */

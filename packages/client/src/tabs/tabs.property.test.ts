@@ -56,6 +56,10 @@ describe.each([
       [at(3, 'restart'), at(3, 'send'), at(0, 'open', 4_000), at(1, 'close')],
     ],
     [
+      'send the first message of a tab that is reloaded right after it',
+      [at(0, 'close'), at(1, 'send'), at(1, 'reload')],
+    ],
+    [
       'show an answer once that was recovered from the transcript before it is repeated',
       [
         ...[at(0, 'crash', 20), at(0, 'open'), at(3, 'freeze'), at(0, 'send', 1)],
