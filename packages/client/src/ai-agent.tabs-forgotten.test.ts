@@ -40,17 +40,21 @@ function setUp() {
 /** A browser in which an earlier page of each tab has signed the user in. */
 function setUpLogin(subject = 'customer') {
   const parts = setUp()
-  const { browser, clock, connected, tokenOf } = parts
+  const { browser, clock, connected, emulator, tokenOf } = parts
   const accessToken = tokenOf(subject)
-  const userOf = (loginId: string, lifeMs = 3_600_000) =>
-    JSON.stringify({
+  const tokens = new Map([[3_600_000, accessToken]])
+  const userOf = (loginId: string, lifeMs = 3_600_000) => {
+    const issued = tokens.get(lifeMs) ?? emulator.control.issueToken({ subject, lifeSeconds: lifeMs / 1000 })
+    tokens.set(lifeMs, issued)
+    return JSON.stringify({
       version: 1,
       loginId,
-      accessToken,
+      accessToken: issued,
       refreshToken: `refresh of ${loginId}`,
       expiresAt: clock.now() + lifeMs,
       subject,
     })
+  }
   /** @param localStorage as the tab sees it */
   const openSignedIn = async (
     {
