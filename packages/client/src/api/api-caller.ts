@@ -189,12 +189,6 @@ let sharedAdapter: CacheAdapter | undefined
 /** The last store of deployment info over each place, so that one call can empty them. */
 const infoStores = /* @__PURE__ */ new Map<object, KeyedStore<DeploymentInfo>>()
 
-function infoStore(environment: Environment): KeyedStore<DeploymentInfo> {
-  const store = new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, { environment, cache: { adapter: sharedAdapter } })
-  infoStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
-  return store
-}
-
 /**
  * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
  *
@@ -211,7 +205,8 @@ export function loadDeploymentInfo(
   const call = { ...named, base, path: named.publicPath, query: '', parse, onRateLimited }
   const fetch = (flight: AbortSignal | undefined) => request(environment, { ...call, signal: flight })
   if (cache?.enabled === false) return fetch(signal)
-  const store = infoStore(environment)
+  const store = new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, { environment, cache: { adapter: sharedAdapter } })
+  infoStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
   return withCallName(named, signal, store.load(store.key({ deployment: restBase(base) }), fetch, signal, parse))
 }
 
@@ -222,8 +217,8 @@ export function setDeploymentInfoAdapter(adapter: CacheAdapter | undefined): voi
 
 /** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
 export async function clearDeploymentInfo(): Promise<void> {
-  infoStore(defaultEnvironment())
-  const stores = [...infoStores.values()]
+  const place = { environment: defaultEnvironment(), cache: { adapter: sharedAdapter } }
+  const stores = [...infoStores.values(), new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, place)]
   infoStores.clear()
   await Promise.allSettled(stores.map(async store => store.remove({})))
 }

@@ -74,7 +74,7 @@ export class ContextStore {
    */
   restore(): Awaitable<void> {
     const stored = this.#store.get(this.#key)
-    if (!isPromiseLike(stored)) return this.#take(stored)
+    if (!isPromiseLike(stored)) return stored && this.#take(stored)
     this.#meanwhile = {}
     return this.#takeLater(stored)
   }
@@ -157,8 +157,7 @@ export class ContextStore {
     return removed
   }
 
-  #take(stored: StoredEntry<unknown> | undefined): void {
-    if (!stored) return
+  #take(stored: StoredEntry<unknown>): void {
     const { owner, isKnown } = this.#user
     if (isKnown && stored.user !== undefined && stored.user !== owner) return
     try {
@@ -174,7 +173,7 @@ export class ContextStore {
     const { changed, removed } = this.#meanwhile ?? {}
     this.#meanwhile = undefined
     // Removed before it was read: the stored attributes are ignored.
-    if (!removed) this.#take(entry)
+    if (entry && !removed) this.#take(entry)
     if (changed) await this.#write()
   }
 

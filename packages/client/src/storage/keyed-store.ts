@@ -243,7 +243,7 @@ export class KeyedStore<T = unknown> {
     const value = await this.share(
       `${key}#${removals}`,
       async flight => {
-        sweep(this.#place.environment, this.#place.cache)
+        removeExpiredEntries(this.#place.environment, this.#place.cache)
         const stored = await this.get(key)
         try {
           const known = read && stored ? await read(stored.value) : stored?.value
@@ -441,7 +441,7 @@ const sweeps = new WeakMap<CacheAdapter, Map<string, number>>()
  * Removes the expired entries of every user and deployment from the stores of the page and the memory of the process, at most
  * once a minute. Not from a custom adapter, whose keys may be many and remote.
  */
-function sweep(environment: StorePlace['environment'], prefixes: Prefixes = {}): void {
+export function removeExpiredEntries(environment: StorePlace['environment'], prefixes: Prefixes = {}): void {
   const { sessionStorage, localStorage, memory, console, clock } = environment
   const now = clock.now()
   const name = `${prefixes.keyPrefix} ${prefixes.contextPrefix}`
@@ -477,17 +477,15 @@ function removeExpired(adapter: CacheAdapter, key: string, now: number): void {
   if (typeof expiresAt === 'number' && Math.abs(now - timestamp) >= expiresAt - timestamp) void adapter.delete(key)
 }
 
-/** The option of the configuration that a part of a key stands for; undefined for any other part. */
-function prefixOf({ keyPrefix, contextPrefix = keyPrefix }: Prefixes, name: string): string | undefined {
-  if (name === 'keyPrefix') return keyPrefix || 'aiagent_'
-  return name === 'contextPrefix' ? contextPrefix || 'aiagent_' : undefined
-}
+/** Start of keys without a configured prefix. */
+const PREFIX = 'aiagent_'
 
 /** Texts and names of a key's form in turn. */
 const FORM = /[{}]/
 
 /** The key of an entry of a kind. */
 export function keyOf({ key, parts: form = PLAIN }: Kind, prefixes: Prefixes, parts: KeyParts): string {
+  const { keyPrefix, contextPrefix = keyPrefix } = prefixes
   let text = ''
   let isName = false
   for (const piece of key.split(FORM)) {
@@ -496,7 +494,8 @@ export function keyOf({ key, parts: form = PLAIN }: Kind, prefixes: Prefixes, pa
     if (!isName) text += piece
     else if (part !== undefined) text += separator + (form.write?.(part) ?? part)
     else if (piece === 'parameters') text += parametersOf(key, form, parts).join('&')
-    else text += prefixOf(prefixes, piece) ?? ''
+    else if (piece === 'keyPrefix') text += keyPrefix || PREFIX
+    else if (piece === 'contextPrefix') text += contextPrefix || PREFIX
     isName = !isName
   }
   return text
@@ -521,10 +520,12 @@ function patternOf(
   let start = ''
   let source = ''
   let isCommon = true
+  const { keyPrefix, contextPrefix = keyPrefix } = prefixes
+  const prefix: KeyParts = { keyPrefix: keyPrefix || PREFIX, contextPrefix: contextPrefix || PREFIX }
   for (const [index, piece] of key.split(FORM).entries()) {
     const value = index % 2 ? parts[piece] : piece
     const written = index % 2 && value !== undefined ? form.write?.(value) : undefined
-    const known = written ?? value ?? prefixOf(prefixes, piece)
+    const known = written ?? value ?? prefix[piece]
     isCommon &&= known !== undefined
     if (isCommon) start += known
     if (known !== undefined) source += escaped(known)

@@ -6,9 +6,6 @@ import { RETURN_KEY } from './callback-page.ts'
 const STATE_PREFIX = 'aiagent_oidc_state.'
 const ID = /^[0-9a-f]{32}$/
 
-/** How long a login by redirect may take, in milliseconds. */
-const STATE_LIMIT_MS = 24 * 60 * 60_000
-
 /** A login by redirect that this tab began. */
 export interface LoginState {
   /** Random, 32 hex digits: the start of the `state` parameter. */
@@ -58,13 +55,13 @@ export class LoginStates {
     return state
   }
 
-  /** Removes the logins without an answer. With a time: only those that are older than a day by then, or incomplete. */
-  clear(now?: number): void {
-    const isOver = (text: string | null) => {
-      const age = now === undefined ? undefined : now - (parse(text)?.beganAt ?? Number.NEGATIVE_INFINITY)
-      return age === undefined || age > STATE_LIMIT_MS
+  /** Removes the logins without an answer. */
+  clear(): void {
+    const store = this.#store
+    for (let i = (store?.length ?? 0) - 1; i >= 0; i--) {
+      const key = store?.key(i)
+      if (key?.startsWith(STATE_PREFIX)) store?.removeItem(key)
     }
-    if (this.#store) removeMatching(this.#store, STATE_PREFIX, isOver)
   }
 
   /**
@@ -80,18 +77,6 @@ export class LoginStates {
     const isExpected = this.#store?.getItem(RETURN_KEY) === state
     if (isExpected) this.#store?.removeItem(RETURN_KEY)
     return isExpected
-  }
-}
-
-/** Removes the entries of a store whose key starts with the prefix and that match. */
-export function removeMatching(
-  store: StorageLike,
-  prefix: string,
-  isMatch: (text: string | null, key: string) => boolean,
-): void {
-  for (let i = store.length - 1; i >= 0; i--) {
-    const key = store.key(i)
-    if (key?.startsWith(prefix) && isMatch(store.getItem(key), key)) store.removeItem(key)
   }
 }
 

@@ -2,6 +2,7 @@ import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
 import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { removeExpiredEntries } from '../../storage/keyed-store.ts'
 import { untilAborted, withTimeLimit } from '../../util/abort.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
@@ -23,13 +24,7 @@ import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration }
 import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
 import { RenewalLock } from './renewal-lock.ts'
-import {
-  type IssuedTokens,
-  parseUser,
-  removeExpiredUsers,
-  type SignedInUser,
-  SignedInUserStore,
-} from './signed-in-user.ts'
+import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
 /** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
 const LOGOUT_LIMIT_MS = 10_000
@@ -90,7 +85,7 @@ export class PKCEAuthStrategy extends Login {
 
   protected async restore(): Promise<LoginSession | null> {
     this.#requireStores()
-    this.#removeExpired()
+    removeExpiredEntries(this.environment)
     const answer = this.#takeAnswer()
     const begun = answer && this.#states.take(stateOf(answer))
     // Ignore an answer that this tab did not request, or that was used already.
@@ -251,13 +246,6 @@ export class PKCEAuthStrategy extends Login {
     if (state !== undefined) attempt(() => this.#states.expectReturn(state))
     this.#page.leave(address)
     return new Promise<never>(() => {})
-  }
-
-  /** Removes what earlier logins of any user and provider have left in the stores of the page. */
-  #removeExpired(): void {
-    const { clock, sessionStorage, localStorage } = this.environment
-    attempt(() => this.#states.clear(clock.now()))
-    for (const store of [sessionStorage, localStorage]) attempt(() => store && removeExpiredUsers(store, clock.now()))
   }
 
   /** The answer of a redirect: what the callback page stored, else what this page's address contains. */

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../../util/loopback.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
 /** Start of the key for the signed-in user, followed by the provider's authority and the client id. */
-export const USER_PREFIX = 'aiagent_oidc_user.'
+const USER_PREFIX = 'aiagent_oidc_user.'
 
 /** Whether a text is an http(s) address. */
 export function isWebAddress(address: string): boolean {

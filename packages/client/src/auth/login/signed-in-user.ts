@@ -1,8 +1,6 @@
 import { isJsonObject } from '@aiagent/protocol'
 import type { StorageLike } from '../../platform/environment.ts'
 import { expiryOf } from '../access-token.ts'
-import { removeMatching } from './login-state.ts'
-import { USER_PREFIX } from './provider-address.ts'
 
 /** What a token endpoint issued for a user. */
 export interface IssuedTokens {
@@ -27,9 +25,6 @@ export interface SignedInUser extends IssuedTokens {
   /** How often the tokens of the login were renewed. @default 0 */
   readonly renewals?: number | undefined
 }
-
-/** How long a user is kept after the access token has expired, in milliseconds: longer than providers renew it. */
-const KEPT_MS = 90 * 24 * 60 * 60_000
 
 /** Version of the stored record. Records of other versions are ignored. */
 export const USER_VERSION = 1
@@ -76,11 +71,6 @@ export class SignedInUserStore {
   remove(loginId?: string): void {
     if (loginId === undefined || this.read()?.loginId === loginId) this.#store?.removeItem(this.key)
   }
-}
-
-/** Removes the users of all logins in a store whose access token has expired more than 90 days ago. */
-export function removeExpiredUsers(store: StorageLike, now: number): void {
-  removeMatching(store, USER_PREFIX, text => now - (parseUser(text)?.expiresAt ?? now) > KEPT_MS)
 }
 
 /** The user in a stored text. */
