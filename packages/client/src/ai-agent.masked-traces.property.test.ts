@@ -71,7 +71,7 @@ const FAULTS: typeof STEPS = {
 await Promise.all([
   import('./agent/load-agent.ts'),
   import('./masking/data-masker.ts'),
-  import('./outbox/create-stored-queue.ts'),
+  import('./outbox/outbox-store.ts'),
   import('./resume/session-resume.ts'),
 ])
 

@@ -8,7 +8,7 @@ import type { AiAgentConfig } from './config.ts'
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('./agent/load-agent.ts'),
-  import('./outbox/create-stored-queue.ts'),
+  import('./outbox/outbox-store.ts'),
   import('./agent/portal-lifecycle.ts'),
 ])
 

@@ -12,7 +12,7 @@ import { createConversationView } from './view/conversation-view.ts'
 await Promise.all([
   import('./agent/load-agent.ts'),
   import('./agent/portal-lifecycle.ts'),
-  import('./outbox/create-stored-queue.ts'),
+  import('./outbox/outbox-store.ts'),
   import('./resume/session-resume.ts'),
 ])
 

@@ -1,5 +1,5 @@
 import { createDataMasker } from '../masking/data-masker.ts'
-import { createQueueStore, sweepQueues } from '../outbox/create-stored-queue.ts'
+import { createQueueStore, sweepQueues } from '../outbox/outbox-store.ts'
 import { SessionResume } from '../resume/session-resume.ts'
 import { explain } from './explain.ts'
 import type { features as inPages } from './features.ts'

@@ -9,7 +9,7 @@ export const features = {
   explain: async () => (await import('./explain.ts')).explain,
   masking: async () => (await import('../masking/data-masker.ts')).createDataMasker,
   persistQueue: async () => {
-    const { createQueueStore, sweepQueues } = await import('../outbox/create-stored-queue.ts')
+    const { createQueueStore, sweepQueues } = await import('../outbox/outbox-store.ts')
     return { createQueueStore, sweepQueues }
   },
   resume: async () => (await import('../resume/session-resume.ts')).SessionResume,

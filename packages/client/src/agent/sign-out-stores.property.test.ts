@@ -82,7 +82,7 @@ const conversationOf = (told: readonly ToldEvent[]) =>
 await Promise.all([
   import('./load-agent.ts'),
   import('../masking/data-masker.ts'),
-  import('../outbox/create-stored-queue.ts'),
+  import('../outbox/outbox-store.ts'),
   import('../resume/session-resume.ts'),
   import('../tabs/tab-group.ts'),
 ])

@@ -13,7 +13,7 @@ import type { ConversationView } from './conversation-snapshot.ts'
 await Promise.all([
   import('../agent/load-agent.ts'),
   import('../resume/session-resume.ts'),
-  import('../outbox/create-stored-queue.ts'),
+  import('../outbox/outbox-store.ts'),
 ])
 
 /** Two agents, one after the other on the same page: the second one masks card numbers. */
