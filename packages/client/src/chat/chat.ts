@@ -112,7 +112,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** Reconnect attempts since the connection was last good; while it waits, the number of the next one. */
   get attempts(): number {
-    return this.#connection.attempts
+    return this.#connection.retry.attempts
   }
 
   /** Whether the chat is open and messages wait for the access token. */
@@ -223,7 +223,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** The agent has answered: the connection works. */
   confirm(): void {
-    this.#connection.confirm()
+    this.#connection.retry.reset()
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -68,23 +68,19 @@ export class Connection implements AttemptOwner {
   readonly #clock: Clock
   readonly #policy: ReconnectPolicy
   readonly #owner: ConnectionOwner
-  readonly #retry: Retry
+  /** The count of attempts, and the wait for the next one. */
+  readonly retry: Retry
   #state: State = { at: 'idle' }
 
   constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy, owner: ConnectionOwner) {
     this.#clock = clock
     this.#policy = policy
     this.#owner = owner
-    this.#retry = new Retry(clock, page, policy, () => void this.#attempt(true))
+    this.retry = new Retry(clock, page, policy, () => void this.#attempt(true))
   }
 
   get state(): ConnectionState {
     return PUBLIC_STATE[this.#state.at]
-  }
-
-  /** Reconnect attempts since the connection was last good; while it waits, the number of the next one. */
-  get attempts(): number {
-    return this.#retry.attempts
   }
 
   /** The open transport. */
@@ -106,11 +102,11 @@ export class Connection implements AttemptOwner {
       case 'connecting':
         return this.#join(this.#state.attempt, signal)
       case 'waiting':
-        this.#retry.skip()
+        this.retry.skip()
         return this.#join(this.#attempt(true), signal)
       case 'idle':
       case 'closed':
-        this.#retry.start()
+        this.retry.start()
         return this.#join(this.#attempt(false), signal)
       default:
         return this.#state satisfies never
@@ -154,11 +150,6 @@ export class Connection implements AttemptOwner {
     this.#lost(transport, { code: FRAME_TOO_LARGE_CODE, reason: FRAMES_WAIT_REASON })
   }
 
-  /** The service works: the next outage starts with the shortest wait. */
-  confirm(): void {
-    this.#retry.reset()
-  }
-
   handleAttemptOpened(attempt: Attempt): void {
     const { transport } = attempt
     if (!transport || !this.#isCurrent(attempt)) return
@@ -180,7 +171,7 @@ export class Connection implements AttemptOwner {
 
   #become(next: State): void {
     const previous = this.#state
-    if (next.at === 'closed') this.#retry.stop()
+    if (next.at === 'closed') this.retry.stop()
     this.#state = next
     if (previous.at === next.at) return
     const retryInMs = next.at === 'waiting' ? next.delayMs : undefined
@@ -249,7 +240,7 @@ export class Connection implements AttemptOwner {
     const { code, reason } = event
     const state = this.#state
     if (state.at !== 'open' || state.transport !== transport) return
-    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.confirm()
+    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.retry.reset()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const owner = this.#owner
@@ -276,7 +267,7 @@ export class Connection implements AttemptOwner {
    * @param isUrgent whether the first attempt follows at once
    */
   #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
-    const delayMs = final ? undefined : this.#retry.plan(isUrgent)
+    const delayMs = final ? undefined : this.retry.plan(isUrgent)
     if (delayMs === undefined) {
       this.#become({ at: 'closed' })
       tell()

@@ -1,5 +1,5 @@
 import { encodePing } from '@aiagent/protocol'
-import { type Clock, sleep } from '../platform/clock.ts'
+import { sleep } from '../platform/clock.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
@@ -71,27 +71,23 @@ export class Liveness implements ChatObserver {
     this.#unwatch = undefined
     this.#doubt.end()
     this.#silence.reset()
-    this.#clock.clearTimeout(this.#timer)
+    this.#scope.environment.clock.clearTimeout(this.#timer)
     this.#pingedAt = undefined
   }
 
   /** A message of the user was accepted. */
   handleSent(): void {
-    if (this.#isRunning) this.#silence.handleSent(this.#clock.monotonic())
-  }
-
-  get #clock(): Clock {
-    return this.#scope.environment.clock
+    if (this.#isRunning) this.#silence.handleSent(this.#scope.environment.clock.monotonic())
   }
 
   #wait(delayMs = this.#scope.facts.hasPing ? PING_INTERVAL_MS : LOOK_INTERVAL_MS): void {
-    const clock = this.#clock
+    const { clock } = this.#scope.environment
     clock.clearTimeout(this.#timer)
     this.#timer = clock.setTimeout(() => this.#look(), delayMs, { background: true })
   }
 
   #look(): void {
-    const clock = this.#clock
+    const { clock } = this.#scope.environment
     const offset = clock.now() - clock.monotonic()
     const hasJumped = offset - this.#offset > CLOCK_JUMP_MS
     this.#offset = offset
@@ -112,7 +108,7 @@ export class Liveness implements ChatObserver {
 
   /** Sends a ping, or ends a connection on which nothing has followed the previous one. */
   #ping(delayMs: number): void {
-    const clock = this.#clock
+    const { clock } = this.#scope.environment
     const chat = this.#chat
     if (this.#pingedAt === undefined || this.#hasHeardSince(this.#pingedAt)) {
       this.#pingedAt = clock.monotonic()

@@ -63,7 +63,7 @@ export class Retry {
     this.#returnedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** The next failure is the first one again. */
+  /** The service works: the next failure is the first one again. */
   reset(): void {
     this.#attempts = 0
   }
