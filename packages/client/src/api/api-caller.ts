@@ -53,8 +53,7 @@ export class ApiCaller {
     row: RestCall<Options, Wire, Result>,
     options: Options,
   ): Promise<Result> {
-    const given = withDefaults(options, row.defaults)
-    const named = nameCall(row, given)
+    const { given, named } = describe(row, options)
     const { signal } = options
     const wire = await withCallName(named, signal, this.#load(row, given, named, options)).catch((error: unknown) => {
       if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
@@ -200,7 +199,7 @@ export function loadDeploymentInfo(
   { environment: replaced, signal, onRateLimited }: GetDeploymentInfoOptions,
 ): Promise<DeploymentInfo> {
   const environment = resolveEnvironment(replaced)
-  const named = nameCall(getDeploymentInfo, {})
+  const { named } = describe(getDeploymentInfo, {})
   const parse = withEncryptedAddresses(parseDeploymentInfo, getDeploymentInfo.addresses, base)
   const call = { ...named, base, path: named.publicPath, query: '', parse, onRateLimited }
   const fetch = (flight: AbortSignal | undefined) => request(environment, { ...call, signal: flight })
@@ -223,17 +222,17 @@ export async function clearDeploymentInfo(): Promise<void> {
   await Promise.allSettled(stores.map(async store => store.remove({})))
 }
 
-/** The part of a call that its errors contain. */
-function nameCall<Options, Wire, Result>(row: RestCall<Options, Wire, Result>, given: Given<Options>): NamedCall {
+/** The options of a call with its defaults, and the part of the call that its errors contain. */
+function describe<Options, Wire, Result>(
+  row: RestCall<Options, Wire, Result>,
+  options: Options,
+): { given: Given<Options>; named: NamedCall } {
   const { name, method = 'GET', path, secret, about, hint, refusedCode } = row
+  const values = { ...options } as Record<string, unknown>
+  for (const [option, value] of Object.entries(row.defaults ?? {})) values[option] = textOf(values[option]) || value
+  const given = values as unknown as Given<Options>
   const publicPath = path(secret ? { ...given, [secret]: `:${secret}` } : given)
-  return { name, method, publicPath, about: about?.(given), hint, refusedCode }
-}
-
-function withDefaults<Options>(options: Options, defaults: RestCall<Options, unknown>['defaults']): Given<Options> {
-  const given = { ...options } as Record<string, unknown>
-  for (const [name, value] of Object.entries(defaults ?? {})) given[name] = textOf(given[name]) || value
-  return given as unknown as Given<Options>
+  return { given, named: { name, method, publicPath, about: about?.(given), hint, refusedCode } }
 }
 
 function textOf(value: unknown): string {

@@ -2,7 +2,7 @@ import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
 import { FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
-import { isDeeperThan } from '../util/is-deeper-than.ts'
+import { isDeeperThan } from '../util/json.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
 
 /** The part of a call that its errors contain. */

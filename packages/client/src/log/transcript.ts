@@ -1,6 +1,6 @@
 import { ROLE } from '@aiagent/protocol'
 import type { AgentScope } from '../scope.ts'
-import { isDeeperThan } from '../util/is-deeper-than.ts'
+import { isDeeperThan } from '../util/json.ts'
 import type {
   TranscriptConfig,
   TranscriptEntry,
