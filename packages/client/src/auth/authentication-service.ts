@@ -76,8 +76,12 @@ export class AuthenticationService {
     this.#environment = resolveEnvironment(options.environment)
     this.#renewal = new Renewal(this.#environment.clock)
     this.#current = new CurrentToken(this.#environment, options, expiresAt => void this.#onExpiring(expiresAt))
+    if (input === undefined || input === null) {
+      this.#source = { type: 'anonymous', strategy: this.#createAnonymous(options.cache), isInitialized: false }
+      return
+    }
     checkAuthInput(input, this.#environment.page !== undefined)
-    this.#input = input ?? undefined
+    this.#input = input
     const strategy = this.#present(input)
     this.#source = { type: typeOf(input), strategy, isInitialized: false }
     if (strategy) this.#attach(strategy)
@@ -409,8 +413,7 @@ export class AuthenticationService {
   }
 
   /** The strategy of an input that needs no code to be loaded. */
-  #present(input: AuthenticationInput | null | undefined): OwnStrategy | undefined {
-    if (!input) return this.#createAnonymous(this.#options.cache)
+  #present(input: AuthenticationInput): OwnStrategy | undefined {
     if ('type' in input && input.type === 'anonymous')
       return this.#createAnonymous(input.config?.cache ?? this.#options.cache)
     return isOwnStrategy(input) ? input : undefined
@@ -576,8 +579,7 @@ function loadAuth() {
 }
 
 /** A provider or strategy of the host counts as pre-auth, so it is never replaced by a login. */
-function typeOf(input: AuthenticationInput | null | undefined): AuthenticationType {
-  if (!input) return 'anonymous'
+function typeOf(input: AuthenticationInput): AuthenticationType {
   if (isOwnStrategy(input)) return input.authenticationType === 'pkce' ? 'pkce' : 'pre-auth'
   const { type } = input as { type?: unknown }
   return type === 'anonymous' || type === 'pkce' || type === 'client-credentials' ? type : 'pre-auth'

@@ -14,8 +14,7 @@ const METHODS = ['initialize', 'authenticate', 'getToken'] as const
  * @throws {AuthError} `invalid_input` for an unsupported shape; `not_supported` and `browser_unsupported` for one that does not
  *   work on this platform
  */
-export function checkAuthInput(input: AuthenticationInput | null | undefined, isPage: boolean): void {
-  if (input === undefined || input === null) return
+export function checkAuthInput(input: AuthenticationInput, isPage: boolean): void {
   if (typeof input !== 'object') throw invalid('is neither an object nor left out')
   const { type } = input as { type?: unknown }
   switch (type) {
