@@ -72,7 +72,11 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
-    const skewMs = this.#skewMs
+    const { clock } = this.#environment
+    const { ofIssuer, ofMonotonic } = this.#ahead
+    const isSetBack = clock.now() - clock.monotonic() < ofMonotonic - SMALLEST_SKEW_MS
+    // Nothing is known of a clock that was set back.
+    const skewMs = isSetBack ? 0 : ofIssuer
     const stored = await this.#tokens.get(this.#tokenKey(this.#scopes))
     const { accessToken, expiresAt: storedExpiry } = Object(stored?.value) as { [Field in keyof StoredToken]?: unknown }
     // Other code may have written it.
@@ -82,7 +86,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     // The stored times have the error that the clock had when they were stored.
     const expiresAt = exp === undefined ? storedExpiry : exp * 1000 + skewMs
     const issuedAt = exp === undefined || iat === undefined ? stored.timestamp : iat * 1000 + skewMs
-    if (this.#environment.clock.now() >= renewalTime(expiresAt, issuedAt)) return this.#obtain()
+    if (clock.now() >= renewalTime(expiresAt, issuedAt)) return this.#obtain()
     this.#expiresAt = expiresAt
     return accessToken
   }
@@ -144,14 +148,6 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const ofIssuer = expiresAt - (expiryOf(accessToken) ?? expiresAt)
     this.#ahead = { ofIssuer, ofMonotonic: clock.now() - clock.monotonic() }
     return accessToken
-  }
-
-  /** How far the clock of this device is ahead of the issuer's, in milliseconds. Unknown, and 0, after it was set back. */
-  get #skewMs(): number {
-    const { clock } = this.#environment
-    const { ofIssuer, ofMonotonic } = this.#ahead
-    const isSetBack = clock.now() - clock.monotonic() < ofMonotonic - SMALLEST_SKEW_MS
-    return isSetBack ? 0 : ofIssuer
   }
 
   /**

@@ -486,14 +486,13 @@ export class AuthenticationService {
   async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
     const { standIn, type } = this.#source
     const strategy = this.#strategy
-    const asked = async () => ask()
-    // A strategy of this library limits its requests itself, so that its error names the one without an answer.
-    const given =
-      type === 'pre-auth'
-        ? await this.#call('getToken()', signal, ask)
-        : await asked().catch((error: unknown) => {
-            throw asAuthFailure(error)
-          })
+    let given: string | null
+    try {
+      // A strategy of this library limits its requests itself, so that its error names the one without an answer.
+      given = type === 'pre-auth' ? await this.#call('getToken()', signal, ask) : await ask()
+    } catch (error) {
+      throw signal.aborted ? error : asAuthFailure(error)
+    }
     signal.throwIfAborted()
     const token = tokenIn(given)
     if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
