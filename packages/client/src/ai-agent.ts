@@ -33,7 +33,6 @@ import { feature } from './platform/feature.ts'
 import type { Trace, TraceRecorder } from './platform/trace.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
-import { clearStored } from './storage/keyed-store.ts'
 import { Subscribable } from './util/event-emitter.ts'
 
 /**
@@ -86,6 +85,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
   ): Promise<void> {
     const base = requireAddress({ endpoint })
+    const clearStored = await feature('stored data', features.storedData)
     await clearStored(resolveEnvironment(environment), base, cache)
   }
 

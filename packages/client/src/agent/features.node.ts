@@ -1,6 +1,7 @@
 import { createDataMasker } from '../masking/data-masker.ts'
 import { createQueueStore, sweepQueues } from '../outbox/outbox-store.ts'
 import { SessionResume } from '../resume/session-resume.ts'
+import { clearStored } from '../storage/clear-stored.ts'
 import { explain } from './explain.ts'
 import type { features as inPages } from './features.ts'
 import { PortalLifecycle } from './portal-lifecycle.ts'
@@ -12,6 +13,7 @@ export const features: typeof inPages = {
   masking: async () => createDataMasker,
   persistQueue: async () => ({ createQueueStore, sweepQueues }),
   resume: async () => SessionResume,
+  storedData: async () => clearStored,
   // Only a page has tabs.
   tabs: async () => (await import('../tabs/tab-group.ts')).createTabGroup,
 }

@@ -13,5 +13,6 @@ export const features = {
     return { createQueueStore, sweepQueues }
   },
   resume: async () => (await import('../resume/session-resume.ts')).SessionResume,
+  storedData: async () => (await import('../storage/clear-stored.ts')).clearStored,
   tabs: async () => (await import('../tabs/tab-group.ts')).createTabGroup,
 }

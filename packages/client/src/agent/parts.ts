@@ -22,7 +22,6 @@ import { type OptionalFeature, optionalFeature } from '../platform/feature.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope } from '../scope.ts'
 import { type Awaitable, DATABASE } from '../storage/cache-adapter.ts'
-import { clearStored } from '../storage/keyed-store.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
@@ -255,6 +254,7 @@ export class AgentParts {
 
   async #forgetStored(environment: Environment): Promise<void> {
     const { endpoint, cache } = this.scope.config
+    const clearStored = await features.storedData()
     await clearStored(environment, endpoint, cache, { isSignOut: true })
   }
 }

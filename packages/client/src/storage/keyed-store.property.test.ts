@@ -7,7 +7,8 @@ import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { CacheConfig } from './cache-adapter.ts'
-import { clearStored, KeyedStore, type KeyParts, KINDS, type Kind } from './keyed-store.ts'
+import { clearStored } from './clear-stored.ts'
+import { KeyedStore, type KeyParts, KINDS, type Kind } from './keyed-store.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
 /*

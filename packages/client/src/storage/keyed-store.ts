@@ -6,9 +6,8 @@ import { JoinedTask } from '../util/joined-task.ts'
 import { copyJson } from '../util/json.ts'
 import type { UserStateRegistry } from '../util/user-state.ts'
 import { encodeKey } from '../util/well-formed.ts'
-import { type Awaitable, type CacheAdapter, type CacheConfig, type CacheEntry, DATABASE } from './cache-adapter.ts'
+import type { Awaitable, CacheAdapter, CacheConfig, CacheEntry } from './cache-adapter.ts'
 import { createCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
-import { type StorageCacheAdapter, TextAdapter } from './storage-cache-adapter.ts'
 import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
 
 /** How a part is written into a key, and the pattern of any part. */
@@ -121,7 +120,8 @@ export const KINDS = {
 /** Parts of a key by name. */
 export type KeyParts = Readonly<Record<string, string | undefined>>
 
-type Prefixes = { [Field in 'keyPrefix' | 'contextPrefix']?: CacheConfig[Field] | undefined }
+/** The options of `cache` that begin keys. */
+export type Prefixes = { [Field in 'keyPrefix' | 'contextPrefix']?: CacheConfig[Field] | undefined }
 
 /** The stored form of a value. */
 export interface StoredEntry<T> extends CacheEntry<T> {
@@ -373,64 +373,6 @@ export class KeyedStore<T = unknown> {
   }
 }
 
-/**
- * Removes the entries of a deployment from the stores of the page: all of them, or with `isSignOut` those that go with the
- * user. A custom adapter and the memory of a process may be shared by many users; they are left alone.
- */
-export async function clearStored(
-  environment: StorePlace['environment'],
-  endpoint: string,
-  prefixes: Prefixes = {},
-  { isSignOut = false } = {},
-): Promise<void> {
-  const stores = pageStores(environment)
-  const infoKey = keyOf(KINDS.deploymentInfo, {}, { deployment: endpoint })
-  const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
-  const [apiDomain] = infos.flatMap(info => {
-    const domain = isJsonObject(info) ? info['apiDomain'] : undefined
-    return typeof domain === 'string' ? [domain] : []
-  })
-  // Where the API host is unknown, the entries of all API hosts are removed.
-  const api = apiDomain === undefined ? undefined : restBase(apiDomain)
-  const names: KeyParts = { ...namesOf(endpoint), api, apiDomain }
-  const kinds = Object.values<Kind>(KINDS).filter(({ isUsers }) => isUsers || !isSignOut)
-  const removeFrom = (adapterOfKind: (kind: Kind) => CacheAdapter) =>
-    all(
-      kinds.flatMap(kind =>
-        [{}, prefixes].map(prefix => {
-          const { start, pattern } = patternOf(kind, prefix, named(kind, names))
-          const isWanted = ({ deployment }: Partial<StoredEntry<unknown>> = {}) =>
-            kind.ownerIn === undefined || deployment === endpoint
-          return removeOwned(adapterOfKind(kind), start, pattern, entry => isWanted(entry ?? undefined))
-        }),
-      ),
-    )
-  for (const store of stores) void removeFrom(kind => adapterFor(kind, store))
-  if (isSignOut || !environment.page || typeof indexedDB === 'undefined') return
-  const databases = await indexedDB.databases()
-  if (!databases.some(({ name }) => name === DATABASE)) return
-  const { IndexedDbCacheAdapter } = await import('./indexed-db-cache-adapter.ts')
-  const database = new IndexedDbCacheAdapter()
-  await removeFrom(() => database)
-}
-
-/** A store of the page, with the adapter over it. */
-interface PageStore {
-  readonly storage: StorageLike
-  readonly adapter: StorageCacheAdapter
-}
-
-function pageStores({ sessionStorage, localStorage, console }: StorePlace['environment']): PageStore[] {
-  const stores: PageStore[] = []
-  for (const storage of [sessionStorage, localStorage])
-    if (storage) stores.push({ storage, adapter: storageAdapter(storage, message => console.warn(message)) })
-  return stores
-}
-
-function adapterFor({ ownerIn }: Kind, { storage, adapter }: PageStore): CacheAdapter {
-  return ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter
-}
-
 /** Minimum time between two removals of expired entries from a store, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000
 
@@ -512,7 +454,7 @@ function parametersOf(key: string, { write }: PartForm, parts: KeyParts): string
 }
 
 /** The pattern of the keys with some parts, and the start that they have in common. */
-function patternOf(
+export function patternOf(
   { key, parts: form = PLAIN }: Kind,
   prefixes: Prefixes,
   parts: KeyParts,
@@ -537,19 +479,19 @@ function patternOf(
 }
 
 /** The parts that name a deployment. */
-function namesOf(deployment: string | undefined): KeyParts {
+export function namesOf(deployment: string | undefined): KeyParts {
   return { deployment, hash: deployment && fnv1a(deployment) }
 }
 
 /** Those of some parts that the keys of a kind have: with parameters, `api` is one of them. */
-function named({ key }: Kind, parts: KeyParts): KeyParts {
+export function named({ key }: Kind, parts: KeyParts): KeyParts {
   const has = (name: string) => key.includes(`{${name}}`) || (name === 'api' && key.includes('{parameters}'))
   return Object.fromEntries(Object.entries(parts).filter(([name]) => has(name)))
 }
 
 /** Removes the matching entries, of which the entry itself decides. */
-function removeOwned(
-  adapter: CacheAdapter,
+export function removeOwned(
+  adapter: Pick<CacheAdapter, 'get' | 'delete' | 'keys'>,
   start: string,
   pattern: RegExp,
   isWanted: (entry: StoredEntry<unknown> | null) => boolean,
@@ -568,7 +510,7 @@ function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awa
   return isPromiseLike(value) ? Promise.resolve(value).then(work) : work(value)
 }
 
-function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
+export function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
   return awaited.some(isPromiseLike) ? Promise.all(awaited).then(() => {}) : undefined
 }
 

@@ -3,7 +3,7 @@ import { toLangParameter } from '../../api/language.ts'
 import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
 import { KeyedStore, KINDS, type StorePlace } from '../../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
-import { TextAdapter } from '../../storage/storage-cache-adapter.ts'
+import { TextAdapter } from '../../storage/text-adapter.ts'
 
 export interface ProfileCacheOptions {
   /** Its agent is the configured one, which stays in the key even where the user picks another agent. */

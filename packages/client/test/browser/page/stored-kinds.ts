@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { resolveEnvironment } from '../../../src/platform/default-environment.ts'
+import { clearStored } from '../../../src/storage/clear-stored.ts'
 import { IndexedDbCacheAdapter } from '../../../src/storage/indexed-db-cache-adapter.ts'
-import { clearStored, KeyedStore, type KeyParts, KINDS } from '../../../src/storage/keyed-store.ts'
+import { KeyedStore, type KeyParts, KINDS } from '../../../src/storage/keyed-store.ts'
 import { fnv1a } from '../../../src/util/fnv1a.ts'
 
 const DEPLOYMENTS = ['https://a.test', 'https://b.test/shop'] as const

@@ -1,0 +1,78 @@
+import { isJsonObject, restBase } from '@aiagent/protocol'
+import type { StorageLike } from '../platform/environment.ts'
+import { type CacheAdapter, DATABASE } from './cache-adapter.ts'
+import { storageAdapter } from './create-cache-adapter.ts'
+import { IndexedDbCacheAdapter } from './indexed-db-cache-adapter.ts'
+import {
+  all,
+  type KeyParts,
+  KINDS,
+  type Kind,
+  keyOf,
+  named,
+  namesOf,
+  type Prefixes,
+  patternOf,
+  removeOwned,
+  type StoredEntry,
+  type StorePlace,
+} from './keyed-store.ts'
+import type { StorageCacheAdapter } from './storage-cache-adapter.ts'
+import { TextAdapter } from './text-adapter.ts'
+
+/**
+ * Removes the entries of a deployment from the stores of the page: all of them, or with `isSignOut` those that go with the
+ * user. A custom adapter and the memory of a process may be shared by many users; they are left alone.
+ */
+export async function clearStored(
+  environment: StorePlace['environment'],
+  endpoint: string,
+  prefixes: Prefixes = {},
+  { isSignOut = false } = {},
+): Promise<void> {
+  const stores = pageStores(environment)
+  const infoKey = keyOf(KINDS.deploymentInfo, {}, { deployment: endpoint })
+  const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
+  const [apiDomain] = infos.flatMap(info => {
+    const domain = isJsonObject(info) ? info['apiDomain'] : undefined
+    return typeof domain === 'string' ? [domain] : []
+  })
+  // Where the API host is unknown, the entries of all API hosts are removed.
+  const api = apiDomain === undefined ? undefined : restBase(apiDomain)
+  const names: KeyParts = { ...namesOf(endpoint), api, apiDomain }
+  const kinds = Object.values<Kind>(KINDS).filter(({ isUsers }) => isUsers || !isSignOut)
+  const removeFrom = (adapterOfKind: (kind: Kind) => CacheAdapter) =>
+    all(
+      kinds.flatMap(kind =>
+        [{}, prefixes].map(prefix => {
+          const { start, pattern } = patternOf(kind, prefix, named(kind, names))
+          const isWanted = ({ deployment }: Partial<StoredEntry<unknown>> = {}) =>
+            kind.ownerIn === undefined || deployment === endpoint
+          return removeOwned(adapterOfKind(kind), start, pattern, entry => isWanted(entry ?? undefined))
+        }),
+      ),
+    )
+  for (const store of stores) void removeFrom(kind => adapterFor(kind, store))
+  if (isSignOut || !environment.page || typeof indexedDB === 'undefined') return
+  const databases = await indexedDB.databases()
+  if (!databases.some(({ name }) => name === DATABASE)) return
+  const database = new IndexedDbCacheAdapter()
+  await removeFrom(() => database)
+}
+
+/** A store of the page, with the adapter over it. */
+interface PageStore {
+  readonly storage: StorageLike
+  readonly adapter: StorageCacheAdapter
+}
+
+function pageStores({ sessionStorage, localStorage, console }: StorePlace['environment']): PageStore[] {
+  const stores: PageStore[] = []
+  for (const storage of [sessionStorage, localStorage])
+    if (storage) stores.push({ storage, adapter: storageAdapter(storage, message => console.warn(message)) })
+  return stores
+}
+
+function adapterFor({ ownerIn }: Kind, { storage, adapter }: PageStore): CacheAdapter {
+  return ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter
+}
