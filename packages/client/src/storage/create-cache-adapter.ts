@@ -4,7 +4,7 @@ import type { CacheAdapter, CacheStorageType } from './cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 
 /** One adapter per browser store: every agent of the page must find what the store rejected. */
-const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
+const adapters = /* @__PURE__ */ new WeakMap<StorageLike, StorageCacheAdapter>()
 
 const PROBE_KEY = 'aiagent_write_test'
 

@@ -377,7 +377,7 @@ export class KeyedStore<T = unknown> {
 const SWEEP_EVERY_MS = 60_000
 
 /** When expired entries were removed from a store, by the prefixes of the keys. */
-const sweeps = new WeakMap<CacheAdapter, Map<string, number>>()
+const sweeps = /* @__PURE__ */ new WeakMap<CacheAdapter, Map<string, number>>()
 
 /**
  * Removes the expired entries of every user and deployment from the stores of the page and the memory of the process, at most

@@ -269,7 +269,7 @@ export class StoreGuard implements CacheAdapter {
 }
 
 /** One guard for each adapter and clock, so that all users of an adapter share its state. */
-const guards = new WeakMap<CacheAdapter, WeakMap<Clock, StoreGuard>>()
+const guards = /* @__PURE__ */ new WeakMap<CacheAdapter, WeakMap<Clock, StoreGuard>>()
 
 /** The guard of an adapter. */
 export function guardCacheAdapter(
