@@ -223,7 +223,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** The agent has answered: the connection works. */
   confirm(): void {
-    this.#connection.retry.reset()
+    this.#connection.retry.attempts = 0
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────────

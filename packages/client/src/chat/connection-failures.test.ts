@@ -80,7 +80,7 @@ describe('the wait before the next attempt', () => {
     expect([connection.retry.attempts, waits.at(-1)]).toEqual([2, 2_000])
     await clock.advance(2_000)
     last().accept()
-    connection.retry.reset()
+    connection.retry.attempts = 0
     last().end(1006)
     expect(waits.at(-1)).toBe(1_000)
   })

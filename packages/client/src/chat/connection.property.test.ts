@@ -132,7 +132,7 @@ describe('Connection', () => {
                 connection.expectEnd()
                 break
               case 'confirm':
-                connection.retry.reset()
+                connection.retry.attempts = 0
                 break
               case 'address':
                 if (each.fails === '') addresses.at(-1)?.resolve('wss://chat.example/')

@@ -222,7 +222,7 @@ describe('Connection', () => {
       FakeWebSocket.last.end(1006)
       await clock.advance(1_000)
       FakeWebSocket.last.accept()
-      connection.retry.reset()
+      connection.retry.attempts = 0
       FakeWebSocket.last.end(1006)
       expect(clock.pendingDelays).toEqual([1_000])
     })
@@ -231,7 +231,7 @@ describe('Connection', () => {
       const { connection, open, clock } = setUp()
       await open()
       FakeWebSocket.last.end(1006)
-      connection.retry.reset()
+      connection.retry.attempts = 0
       watch(connection.open())
       for (const wait of [1_000, 2_000]) {
         await turnEventLoop()

@@ -240,7 +240,7 @@ export class Connection implements AttemptOwner {
     const { code, reason } = event
     const state = this.#state
     if (state.at !== 'open' || state.transport !== transport) return
-    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.retry.reset()
+    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.retry.attempts = 0
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const owner = this.#owner

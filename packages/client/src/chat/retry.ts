@@ -24,7 +24,8 @@ export class Retry {
   readonly #page: Page | undefined
   readonly #policy: ReconnectPolicy
   readonly #onDue: () => void
-  #attempts = 0
+  /** Further attempts since the start, or since the service worked: set to zero then. During a wait, the number of the next one. */
+  attempts = 0
   #stop: (() => void) | undefined
   /** On the monotonic clock. */
   #returnedAt = Number.NEGATIVE_INFINITY
@@ -42,14 +43,9 @@ export class Retry {
     this.#onDue = onDue
   }
 
-  /** Further attempts since the start or the last {@link reset}; during a wait, the number of the next one. */
-  get attempts(): number {
-    return this.#attempts
-  }
-
   /** Counts from zero, and listens to the page until {@link stop}. */
   start(): void {
-    this.#attempts = 0
+    this.attempts = 0
     this.#stop ??= this.#page?.onReturn(() => {
       this.#returnedAt = this.#clock.monotonic()
       if (this.#dueAt !== undefined) this.#endWait()
@@ -63,11 +59,6 @@ export class Retry {
     this.#returnedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** The service works: the next failure is the first one again. */
-  reset(): void {
-    this.#attempts = 0
-  }
-
   /**
    * Plans the next attempt, and returns the wait before it; undefined when the attempts are used up. After a return of the page less
    * than two seconds ago, which has probably caused the failure, there is no wait: once for each return, so that a service that keeps
@@ -76,10 +67,10 @@ export class Retry {
    * @param isUrgent whether the first attempt follows at once
    */
   plan(isUrgent = false): number | undefined {
-    if (this.#attempts >= this.#policy.maxAttempts) return undefined
-    const isAtOnce = this.#consumeReturn() || (isUrgent && this.#attempts === 0)
-    const delayMs = isAtOnce ? 0 : this.#policy.delayFor(this.#attempts)
-    this.#attempts++
+    if (this.attempts >= this.#policy.maxAttempts) return undefined
+    const isAtOnce = this.#consumeReturn() || (isUrgent && this.attempts === 0)
+    const delayMs = isAtOnce ? 0 : this.#policy.delayFor(this.attempts)
+    this.attempts++
     this.#dueAt = this.#clock.monotonic() + delayMs
     this.#lookedAt = this.#clock.now()
     this.#arm(delayMs)
@@ -89,7 +80,7 @@ export class Retry {
   /** Ends the wait: an attempt follows outside of the schedule, so the one that it replaces does not count. */
   skip(): void {
     this.cancel()
-    this.#attempts = Math.max(0, this.#attempts - 1)
+    this.attempts = Math.max(0, this.attempts - 1)
   }
 
   /** Ends the wait, without an attempt. */
