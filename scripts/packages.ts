@@ -280,10 +280,8 @@ async function showPlayground(project: string): Promise<void> {
 }
 
 async function talkInBrowser(project: string, bundles: Bundles, endpoint: string): Promise<void> {
-  const script = readFileSync(
-    join(project, 'node_modules', '@aiagent', 'client', 'dist', 'ai-agent-sdk.iife.js'),
-    'utf8',
-  )
+  const ofScriptTag = (name: string) =>
+    readFileSync(join(project, 'node_modules', '@aiagent', 'client', 'dist', name), 'utf8')
   const elements = scriptOfElements(project)
   const chromium = await launchChromium()
   const pages = Object.fromEntries(
@@ -294,7 +292,7 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
     ...pages,
     '/script-tag':
       '<!doctype html><script src="/sdk.js"></script><script>globalThis.entries = { "@aiagent/client": AiAgentSdk }</script>',
-    '/sdk.js': script,
+    '/sdk.js': ofScriptTag('ai-agent-sdk.iife.js'),
     ...elements,
     '/conversation.js': readFileSync(join(project, 'conversation.mjs'), 'utf8'),
     '/whole-build.js': readFileSync(join(project, 'whole-build.mjs'), 'utf8'),
@@ -303,6 +301,7 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
     const exported = readFileSync(join(project, 'exports.json'), 'utf8')
     for (const path of ['/script-tag', ...Object.keys(pages)])
       await talkInPage(chromium, server.url + path, endpoint, exported)
+    await importLogin(chromium, `${server.url}/script-tag`, ofScriptTag('ai-agent-sdk-login.js'))
     await openElement(chromium, `${server.url}/elements/#${endpoint}`)
     console.log('In Chromium the launcher opens a chat with the few files of its script build.')
     console.log(
@@ -311,6 +310,18 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
   } finally {
     await Promise.all([chromium.close(), server.close()])
   }
+}
+
+/** Imports the login file as the script does where the page names its hash: from a blob, beside which there is no other file. */
+async function importLogin(chromium: LaunchedChromium, address: string, login: string): Promise<void> {
+  const page = await chromium.newPage()
+  await page.goto(address)
+  const exported = await page.evaluate(async text => {
+    const { loadLogin } = await import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })))
+    return typeof loadLogin
+  }, login)
+  await page.close()
+  if (exported !== 'function') throw new Error('The login file of the script tag exports no loadLogin().')
 }
 
 /** The files of the elements for pages without a bundler, and a page with the launcher. */

@@ -7,10 +7,12 @@ const SHARED_FILES = [
   {
     name: 'base',
     test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
-    priority: 1,
+    priority: 2,
   },
   // What `import '@aiagent/client'` loads.
-  { name: 'agent', test: /[\\/]client[\\/]src[\\/]index\.ts$/ },
+  { name: 'agent', test: /[\\/]client[\\/]src[\\/]index\.ts$/, priority: 1 },
+  // What a page leaves for the next, for `resume`, `persistQueue` and `tabs`.
+  { name: 'handed-over', test: /[\\/]client[\\/]src[\\/](?:storage[\\/]handed-over|platform[\\/]locks)\.ts$/ },
 ]
 
 const common = { target: 'es2022', fixedExtension: false }
@@ -87,6 +89,8 @@ export default [
     // The login, beside it: loaded when a user signs in.
     entry: { [LOGIN_FILE]: 'src/auth/login/load-login.ts' },
     format: 'esm',
+    // One file: a host copies two.
+    outputOptions: { codeSplitting: false },
   },
 ]
 

@@ -69,7 +69,7 @@ const SCRIPT_FILES = [
   // What every chat loads.
   { name: 'chat', test: /[\\/](?:open-chat|session-resume|explain|export-conversation)\.tsx?$/, priority: 2 },
   // What only some chats load.
-  { name: 'login', test: /[\\/]sign-in[\\/]/, priority: 1 },
+  { name: 'login', test: /[\\/]auth[\\/](?:login[\\/]|create-strategy|host-strategy)/, priority: 1 },
   { name: 'features', test: /[\\/]client[\\/]src[\\/]/ },
 ]
 
