@@ -78,8 +78,9 @@ export class ConversationStore implements CacheAdapter {
 export function storedSessionId(fields: ReadonlyMap<string, string>): string | undefined {
   for (const [field, text] of fields) {
     if (!field.startsWith(`${FIELD}session_`)) continue
-    const { value } = JSON.parse(text) as { value?: { sessionId?: unknown } }
-    if (typeof value?.sessionId === 'string') return value.sessionId
+    const { value } = JSON.parse(text) as { value?: { left?: { sessionId?: unknown } } }
+    const sessionId = value?.left?.sessionId
+    if (typeof sessionId === 'string') return sessionId
   }
   return undefined
 }
