@@ -118,7 +118,8 @@ describe('a sign-out in one of the tabs that share a conversation', () => {
     const { clock, emulator, openSignedIn, storedTexts } = setUpLogin()
     const one = await openSignedIn({ lifeMs: 10 * 60_000 })
     const two = await openSignedIn({ lifeMs: 10 * 60_000 })
-    await clock.advance(6 * 60_000)
+    // No timer runs, so that nothing has renewed the tokens before.
+    clock.jump(6 * 60_000)
     const provider = holdProvider(emulator)
     const renewal = outcomeOf(two.agent.getAccessToken())
     await eventually(provider.isAsked)
@@ -291,7 +292,8 @@ describe('a sign-out while another tab renews the tokens', () => {
       browser.localStorage.setItem(key, value)
     }
     const two = await openSignedIn(shared, late)
-    await clock.advance(6 * 60_000)
+    // No timer runs, so that nothing has renewed the tokens before.
+    clock.jump(6 * 60_000)
     const provider = holdProvider(emulator)
     const renewal = outcomeOf(two.agent.getAccessToken())
     await eventually(provider.isAsked)
