@@ -52,7 +52,7 @@ export default [
     banner: {
       dts:
         '/// <reference lib="esnext.disposable" />\n' +
-        'declare global { interface AbortController {} interface AbortSignal {} interface RequestInit {} interface Response {} interface URL {} interface URLSearchParams {} interface Window {} }',
+        'declare global { interface AbortController {} interface AbortSignal {} interface LockManager {} interface RequestInit {} interface Response {} interface URL {} interface URLSearchParams {} interface Window {} }',
     },
     // Which of two files is meant is decided where the package is used, by the conditions in package.json.
     // The protocol is inside, so that each of its readers is in the chunk that uses it.
