@@ -48,6 +48,9 @@ const BARE_PROJECT = {
   files: ['bare.ts'],
 }
 
+/** Words in the code that an anonymous agent never runs. */
+const AUTH_CODE = 'The AuthProvider returned no token.'
+
 readCommandLine({
   name: 'packages',
   about: 'Packs what would be published, then installs and uses it as a host would.',
@@ -197,9 +200,6 @@ async function bundleForBrowsers(project: string, entries: readonly string[]): P
   console.log('The bundles of vite, esbuild, webpack and Rollup for a page hold no ws and no module of Node.')
   return { files, pages }
 }
-
-/** Words in the code that an anonymous agent never runs. */
-const AUTH_CODE = 'The AuthProvider returned no token.'
 
 /** A page loads the feature `auth` only with an agent that has the option, also if it names a strategy. */
 async function loadAuthOnDemand(project: string): Promise<void> {
