@@ -116,3 +116,10 @@ describe('createCacheAdapter', () => {
     expect(createCacheAdapter('session', stores).get('aiagent_a')).toEqual(entry(1))
   })
 })
+
+it('[OWN-01] a store that claims more keys than it has is listed to its end', () => {
+  const keys = ['aiagent_a', 'aiagent_b']
+  const storage = Object.assign(new FakeStorage(), { key: (index: number) => keys[index] ?? null })
+  Object.defineProperty(storage, 'length', { value: 1e300 })
+  expect(new StorageCacheAdapter(storage).keys()).toEqual(keys)
+})

@@ -404,10 +404,19 @@ function sweepPage(adapter: CacheAdapter, storage: StorageLike, keys: string[], 
     const { pattern } = patternOf(kind, prefixes, {})
     for (const key of keys) {
       if (!pattern.test(key)) continue
-      const time = timeOf?.(storage.getItem(key) ?? '')
+      const time = timeOf?.(textOf(storage, key))
       if (!timeOf) removeExpired(adapter, key, now)
       else if (time !== undefined && Math.abs(now - time) >= ttlMs) void adapter.delete(key)
     }
+  }
+}
+
+/** The text of a key; empty where access is forbidden. */
+function textOf(storage: StorageLike, key: string): string {
+  try {
+    return storage.getItem(key) ?? ''
+  } catch {
+    return ''
   }
 }
 

@@ -63,9 +63,12 @@ export class StorageCacheAdapter implements CacheAdapter {
   keys(prefix = ''): string[] {
     const keys = new Set(this.#refused.keys(prefix))
     try {
-      for (let index = 0; index < this.#storage.length; index++) {
-        const key = this.#storage.key(index)
-        if (key?.startsWith(prefix)) keys.add(key)
+      const { length } = this.#storage
+      for (let index = 0; index < length; index++) {
+        const key: unknown = this.#storage.key(index)
+        // A replacement of the browser's store may name more keys than it has.
+        if (typeof key !== 'string') break
+        if (key.startsWith(prefix)) keys.add(key)
       }
     } catch {
       // Access is forbidden: only the entries in memory are left.
