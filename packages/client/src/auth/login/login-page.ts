@@ -3,8 +3,11 @@ import type { PageWindow } from '../../platform/page.ts'
 
 /** A window that was opened for a login. */
 export interface LoginWindow {
+  /** Loads an address. */
   navigate(address: string): void
+  /** Brings it to the front. */
   focus(): void
+  /** Closes it. */
   close(): void
   /**
    * `blank`: open, and nothing has been loaded yet. `away`: open, on another origin. `returned`: open, on this origin.
@@ -19,6 +22,7 @@ export interface LoginWindow {
 export interface LoginPage {
   /** The page's address. */
   readonly address: string
+  /** The origin of that address. */
   readonly origin: string
   /** Whether the network is available, as far as the browser knows. */
   isOnline(): boolean
