@@ -1,7 +1,8 @@
-import { isJsonObject, restBase } from '@aiagent/protocol'
+import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
+import { objectIn } from '../util/json.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
 
 /** One client-credentials grant. */
@@ -75,7 +76,7 @@ export async function requestToken(
     const failure = cause instanceof FetchFailure ? cause : undefined
     throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)
   })
-  const body = parsed(answer.text)
+  const body = objectIn(answer.text)
   if (!answer.ok) {
     const { error } = body ?? {}
     const code = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : ''
@@ -92,15 +93,6 @@ export async function requestToken(
 /** The token that a host or a service has given, without the line break of a file that it came from; empty if it gave none. */
 export function tokenIn(given: unknown): string {
   return typeof given === 'string' ? given.trim() : ''
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isJsonObject(body) ? body : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function failed(problem: string, status?: number, cause?: unknown): AuthError {

@@ -40,11 +40,12 @@ export async function clearStored(
   // Where the API host is unknown, the entries of all API hosts are removed.
   const api = apiDomain === undefined ? undefined : restBase(apiDomain)
   const names: KeyParts = { ...namesOf(endpoint), api, apiDomain }
+  const forms = prefixes.keyPrefix || prefixes.contextPrefix ? [{}, prefixes] : [{}]
   const kinds = Object.values<Kind>(KINDS).filter(({ isUsers }) => isUsers || !isSignOut)
   const removeFrom = (adapterOfKind: (kind: Kind) => CacheAdapter) =>
     all(
       kinds.flatMap(kind =>
-        [{}, prefixes].map(prefix => {
+        forms.map(prefix => {
           const { start, pattern } = patternOf(kind, prefix, named(kind, names))
           const isWanted = ({ deployment }: Partial<StoredEntry<unknown>> = {}) =>
             kind.ownerIn === undefined || deployment === endpoint

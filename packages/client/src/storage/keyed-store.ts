@@ -1,9 +1,9 @@
-import { isJsonObject, restBase } from '@aiagent/protocol'
+import { restBase } from '@aiagent/protocol'
 import type { Environment, StorageLike } from '../platform/environment.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { copyJson } from '../util/json.ts'
+import { copyJson, objectIn } from '../util/json.ts'
 import type { UserStateRegistry } from '../util/user-state.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Awaitable, CacheAdapter, CacheConfig, CacheEntry } from './cache-adapter.ts'
@@ -105,13 +105,13 @@ export const KINDS = {
     isUsers: false,
     // After the expiry of the access token: longer than providers renew it.
     ttlMs: 90 * DAY_MS,
-    timeOf: text => finite(memberOf(text, 'expiresAt')),
+    timeOf: text => finite(objectIn(text)?.['expiresAt']),
   },
   loginState: {
     key: 'aiagent_oidc_state.{id}',
     isUsers: false,
     ttlMs: DAY_MS,
-    timeOf: text => finite(memberOf(text, 'beganAt')) ?? Number.NEGATIVE_INFINITY,
+    timeOf: text => finite(objectIn(text)?.['beganAt']) ?? Number.NEGATIVE_INFINITY,
   },
   loginAnswer: { key: 'aiagent_login_answer', isUsers: false },
   loginReturn: { key: 'aiagent_login_return', isUsers: false },
@@ -526,16 +526,6 @@ export function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
 /** A finite number; undefined for anything else. */
 function finite(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined
-}
-
-/** A member of an object that is stored as JSON. */
-function memberOf(text: string, name: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value[name] : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function escaped(text: string): string {

@@ -11,6 +11,7 @@ import {
 import type { OpenTransport, Transport } from '../chat/transport.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import { objectIn } from '../util/json.ts'
 import type { TabMessage } from './tab-message.ts'
 
 /*
@@ -99,7 +100,7 @@ export class SocketHub {
     const member = this.#members.get(keyOf(tab, socket))
     const real = this.#real
     if (!member?.isOpen || !real?.transport) return
-    const { persona, role } = headOf(text)
+    const { persona, role } = objectIn(text) ?? {}
     if (persona === PERSONA.METADATA && role === ROLE.TOKEN) {
       const isOpening = !member.hasSentToken
       member.hasSentToken = true
@@ -206,7 +207,7 @@ export class SocketHub {
   #received(real: RealSocket, data: unknown): void {
     const { post, tabId } = this.#options
     if (typeof data !== 'string') return
-    const { persona, role, seq, messageData } = headOf(data)
+    const { persona, role, seq, messageData } = objectIn(data) ?? {}
     if (typeof seq === 'number') this.#keep(seq, data)
     const isMeta = persona === PERSONA.METADATA
     if (isMeta && (role === ROLE.STALE_TOKEN || role === ROLE.EXPIRED_TOKEN)) {
@@ -276,12 +277,3 @@ export class SocketHub {
 const LOST = { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON, httpStatus: undefined }
 
 const keyOf = (tab: string, socket: number): string => `${tab}:${socket}`
-
-function headOf(text: string): Record<string, unknown> {
-  try {
-    const frame: unknown = JSON.parse(text)
-    return isJsonObject(frame) ? frame : {}
-  } catch {
-    return {}
-  }
-}

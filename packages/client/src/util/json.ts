@@ -1,3 +1,13 @@
+/** The object in a text of JSON; undefined for anything else. */
+export function objectIn(text: string | null): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value = JSON.parse(text ?? 'null')
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** A copy of a value of JSON, also where there is no `structuredClone`. Undefined stays undefined. */
 export function copyJson<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value))

@@ -24,6 +24,7 @@ import {
   type RateLimitCallback,
   TOKEN_WAIT_MS,
 } from '../../platform/patient-fetch.ts'
+import { objectIn } from '../../util/json.ts'
 import { jwtPayload } from '../../util/jwt-payload.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { wellFormed } from '../../util/well-formed.ts'
@@ -253,7 +254,7 @@ class Exchange {
 
   /** Normalizes an answer for the library, and reads the clock skew and the issuer from its new ID token. */
   #prepare({ text, date }: FetchedText): string {
-    const body = parsed(text)
+    const body = objectIn(text)
     // Not an object, or an error: the library rejects it.
     if (!body || body['access_token'] === undefined) return text
     const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
@@ -284,15 +285,6 @@ class Exchange {
     if (!isTrusted && !isNear(date))
       throw failed('the new ID token is more than a day away from the clock of this device. Check the clock')
     return Math.round(isTrusted ? iat - now / 1000 : (date - now) / 1000)
-  }
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isJsonObject(body) ? body : undefined
-  } catch {
-    return undefined
   }
 }
 

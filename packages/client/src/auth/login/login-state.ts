@@ -1,5 +1,5 @@
-import { isJsonObject } from '@aiagent/protocol'
 import type { StorageLike } from '../../platform/environment.ts'
+import { objectIn } from '../../util/json.ts'
 import { RETURN_KEY } from './callback-page.ts'
 
 /** Start of the keys for logins by redirect. Users are stored under a different prefix. */
@@ -81,14 +81,9 @@ export class LoginStates {
 }
 
 function parse(text: string | null): LoginState | undefined {
-  try {
-    const value: unknown = JSON.parse(text as string)
-    if (!isJsonObject(value)) return undefined
-    const { id, verifier, nonce, nextRoute, login, beganAt } = value
-    const isComplete =
-      [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string') && typeof beganAt === 'number'
-    return isComplete ? (value as unknown as LoginState) : undefined
-  } catch {
-    return undefined
-  }
+  const value = objectIn(text)
+  const { id, verifier, nonce, nextRoute, login, beganAt } = value ?? {}
+  const isComplete =
+    [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string') && typeof beganAt === 'number'
+  return isComplete ? (value as unknown as LoginState) : undefined
 }

@@ -1,6 +1,6 @@
-import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { FetchedText } from '../../platform/patient-fetch.ts'
+import { objectIn } from '../../util/json.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
@@ -102,17 +102,13 @@ export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): Known
  * The configuration in a text; undefined for anything else. Endpoints that are not http(s) addresses count as absent.
  */
 function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isJsonObject(value)) return undefined
-    return Object.fromEntries(
-      Object.entries(value).filter(([name, each]) => {
-        return (
-          typeof each === 'boolean' || (typeof each === 'string' && (!name.endsWith('_endpoint') || isWebAddress(each)))
-        )
-      }),
-    )
-  } catch {
-    return undefined
-  }
+  const value = objectIn(text)
+  if (!value) return undefined
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, each]) => {
+      return (
+        typeof each === 'boolean' || (typeof each === 'string' && (!name.endsWith('_endpoint') || isWebAddress(each)))
+      )
+    }),
+  )
 }

@@ -1,5 +1,5 @@
-import { isJsonObject } from '@aiagent/protocol'
 import type { StorageLike } from '../../platform/environment.ts'
+import { objectIn } from '../../util/json.ts'
 import { expiryOf } from '../access-token.ts'
 
 /** What a token endpoint issued for a user. */
@@ -75,19 +75,13 @@ export class SignedInUserStore {
 
 /** The user in a stored text. */
 export function parseUser(text: string | null): SignedInUser | undefined {
-  if (text === null) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isUser(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = objectIn(text)
+  return value && isUser(value) ? value : undefined
 }
 
 const OPTIONAL_TEXTS = ['idToken', 'refreshToken', 'subject', 'issuer'] as const
 
-function isUser(value: unknown): value is SignedInUser & Record<string, unknown> {
-  if (!isJsonObject(value)) return false
+function isUser(value: Readonly<Record<string, unknown>>): value is SignedInUser & Record<string, unknown> {
   const { version, loginId, accessToken, expiresAt, renewals } = value
   const isText = (each: unknown) => typeof each === 'string' && each !== ''
   return (
