@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis())('an orderly hand-over on a service without receipts
     const first = fleet({ rateLimit: { messagesPerSecond: 20 } })
     await first.start()
     await sender.open('a')
-    const texts = Array.from({ length: 60 }, (_, index) => `text ${index}`)
+    const texts = Array.from({ length: 100 }, (_, index) => `text ${index}`)
     for (const text of texts) await sender.send('a', text)
     await vi.waitFor(() => expect(acceptedTexts(service).length).toBeGreaterThan(25), LIMIT)
     await first.drain()
