@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     reporters: ['default', '../scripts/test-run/closing-line-reporter.ts'],
-    fileParallelism: false,
+    maxWorkers: 1,
     projects: [
       {
         ...shared,
@@ -56,6 +56,9 @@ export default defineConfig({
           root: join(import.meta.dirname, '../packages/fleet'),
           include: ['test/**/*.test.ts'],
           ...limits,
+          // They wait more than they compute.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

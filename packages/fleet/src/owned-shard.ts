@@ -15,11 +15,11 @@ import { within } from './within.ts'
 /** How long closing sockets are waited for before a lease is given back, in milliseconds. */
 export const CLOSE_LIMIT_MS = 2_000
 
-/** How long the events of an ended conversation stay for listeners without a group, in milliseconds. */
+/**
+ * How long the events of an ended conversation stay for listeners without a group, and the pause before it is tried again to
+ * remove those that a group has not handled yet, in milliseconds.
+ */
 const ENDED_MS = 5_000
-
-/** Pause before events are removed that a group has not handled yet, in milliseconds. */
-const PURGE_AGAIN_MS = 15_000
 
 /** Longest pause between two looks at the age of events, in milliseconds. */
 const PURGE_MS = 300_000
@@ -253,7 +253,7 @@ export class OwnedShard implements ConversationShard {
       for (const entry of ended) all.push(keys.events(entry.slice(entry.indexOf(' ') + 1)))
       const oldest = Math.max(0, Math.floor(clock.now() - options.keepEventsMs))
       const left = await runScript(connection, PURGE, all, [oldest, ENDED_MS, ...ended])
-      if (left !== 0) this.#purgeAt = Math.min(this.#purgeAt, now + PURGE_AGAIN_MS)
+      if (left !== 0) this.#purgeAt = Math.min(this.#purgeAt, now + ENDED_MS)
     } catch (error) {
       options.log('warn', 'Old events could not be removed. This is repeated.', { shard: this.index, error })
     }
