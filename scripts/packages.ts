@@ -48,8 +48,8 @@ const BARE_PROJECT = {
   files: ['bare.ts'],
 }
 
-/** Words in the code that an anonymous agent never runs. */
-const AUTH_CODE = 'The AuthProvider returned no token.'
+/** Words in the code of a login. */
+const LOGIN_CODE = 'Another sign-in replaced this one.'
 
 readCommandLine({
   name: 'packages',
@@ -70,7 +70,7 @@ try {
   await refuseEffects(project, entries)
   await loadAlone(project, entries)
   const bundles = await bundleForBrowsers(project, entries)
-  await loadAuthOnDemand(project)
+  await loadLoginOnDemand(project)
   await talk(packages, project, entries, bundles)
   await tryBindings(project)
 } catch (error) {
@@ -201,21 +201,21 @@ async function bundleForBrowsers(project: string, entries: readonly string[]): P
   return { files, pages }
 }
 
-/** A page loads the feature `auth` only with an agent that has the option, also if it names a strategy. */
-async function loadAuthOnDemand(project: string): Promise<void> {
-  const page = join(project, 'auth')
+/** A page loads the code of a login only with an agent that needs one, also if it names a strategy. */
+async function loadLoginOnDemand(project: string): Promise<void> {
+  const page = join(project, 'login')
   mkdirSync(page)
   for (const named of ['AiAgent', 'PreAuthStrategy']) {
     const source = `import { AiAgent, ${named} as named } from '@aiagent/client'\nglobalThis.kept = { AiAgent, named }`
     writeFileSync(join(page, 'page.mjs'), source)
     for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
       const { files, atOnce } = await bundle({ folder: page, base: '/', minify: false })
-      const withAuth = Object.keys(files).filter(name => files[name]?.includes(AUTH_CODE))
-      if (withAuth.length !== 1 || withAuth.some(name => atOnce.includes(name)))
-        throw new Error(`${bundler} puts the feature auth into ${withAuth.join(', ')} where a page names ${named}.`)
+      const withLogin = Object.keys(files).filter(name => files[name]?.includes(LOGIN_CODE))
+      if (withLogin.length !== 1 || withLogin.some(name => atOnce.includes(name)))
+        throw new Error(`${bundler} puts the code of a login into ${withLogin.join(', ')} where a page names ${named}.`)
     }
   }
-  console.log('The bundles of vite, esbuild, webpack and Rollup load the feature auth on demand.')
+  console.log('The bundles of vite, esbuild, webpack and Rollup load the code of a login on demand.')
 }
 
 function refuseNode(bundler: string, modules: readonly string[]): void {

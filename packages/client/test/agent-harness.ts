@@ -7,9 +7,6 @@ import type { AgentEvent, AgentEventType } from '../src/events.ts'
 import type { Message } from '../src/log/message.ts'
 import type { Environment } from '../src/platform/environment.ts'
 
-// Loaded before, since the manual clock does not wait for a file.
-await import('../src/auth/create-strategy.ts')
-
 /** Events that the tests record. */
 const EVENTS: AgentEventType[] = [
   'initialized',

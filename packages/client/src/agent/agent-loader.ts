@@ -5,7 +5,7 @@ import type { ApiHelperConfig } from '../api/api-options.ts'
 import type { LanguageChoice } from '../api/language.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes } from '../auth/scopes.ts'
-import { ApiError, AuthError, abortedError, SDKError } from '../errors.ts'
+import { ApiError, abortedError } from '../errors.ts'
 import type { Deployment } from '../facts.ts'
 import type { AgentScope } from '../scope.ts'
 import { JoinedTask } from '../util/joined-task.ts'
@@ -72,8 +72,8 @@ export class AgentLoader {
       endpoint: config.endpoint,
       shortUrlTemplate: params.shortUrlTemplate,
       logger,
-      getToken: () => authenticated(authentication.getToken()),
-      refreshToken: () => authenticated(authentication.refresh()),
+      getToken: () => authentication.getToken(),
+      refreshToken: () => authentication.refresh(),
       onRateLimited: rateLimitReporter(this.#scope),
     }
     const api = new ApiHelper(options, environment)
@@ -91,13 +91,13 @@ export class AgentLoader {
     const onRateLimited = rateLimitReporter(this.#scope)
     const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
     const forget = await this.forgetMissed?.()
-    await authenticated(authentication.initialize(known))
+    await authentication.initialize(known)
     if (forget) {
       await forget()
-      await authenticated(authentication.initialize(known))
+      await authentication.initialize(known)
     }
     signal.throwIfAborted()
-    await authenticated(authentication.standInForLogin(known))
+    await authentication.standInForLogin(known)
     signal.throwIfAborted()
     // A stored login that has expired may have to ask the user for the token of this call.
     const fetchDetails = () => authentication.cancellable(signal, () => api.getAgentDetails({ agentId: id, signal }))
@@ -131,13 +131,4 @@ export function rateLimitReporter({ emit, logger }: LoaderScope): NonNullable<Ap
     logger.warn(`The service limits the rate of calls. ${limit.operation} is repeated in ${limit.retryInMs} ms.`)
     emit('rateLimited', () => ({ source: 'rest', ...limit }))
   }
-}
-
-/** A host's token function or strategy may throw anything: it becomes an error of this library. */
-export function authenticated<T>(work: Promise<T>): Promise<T> {
-  return work.catch(cause => {
-    if (cause instanceof SDKError) throw cause
-    const detail = cause instanceof Error && cause.message ? `: ${cause.message}` : '.'
-    throw new AuthError(`Could not obtain an access token: \`auth\` failed${detail}`, 'token_request_failed', { cause })
-  })
 }

@@ -28,7 +28,6 @@ export class AgentLifecycle implements LifecycleOwner {
   constructor(parts: AgentParts) {
     this.#parts = parts
     parts.lifecycle = this
-    parts.authentication.setUserChangeHandler(() => this.handleUserChange())
   }
 
   get state(): State {

@@ -8,7 +8,7 @@ import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { authenticated, rateLimitReporter } from './agent-loader.ts'
+import { rateLimitReporter } from './agent-loader.ts'
 import type { AgentParts } from './parts.ts'
 
 /** The parts that preparing an agent uses. */
@@ -85,15 +85,15 @@ async function signIn(
   { authentication, scope }: PreparedParts,
   signal: AbortSignal,
 ): Promise<string> {
-  await authenticated(Promise.resolve(authentication.updateScopes(scope.facts.scopes)))
+  await authentication.updateScopes(scope.facts.scopes)
   if (agent.isAuthenticated) {
     if (authentication.isAnonymousStrategy()) await useDeploymentLogin(agent, deployment, authentication, scope, signal)
     const isRestored = authentication.isPKCEStrategy() && authentication.hasSession()
     if (!isRestored && authentication.isPKCEStrategy() && scope.status.isInteractive === false)
       throw new AuthError('The user has to sign in. Call initialize() within a click.', 'interaction_required')
-    if (!isRestored) await authenticated(authentication.authenticate())
+    if (!isRestored) await authentication.authenticate()
   }
-  return authenticated(authentication.getToken())
+  return authentication.getToken()
 }
 
 /** Replaces the anonymous strategy with a login at the deployment's identity provider. */

@@ -75,6 +75,9 @@ export class AgentParts {
       logger: logger.createChild('auth'),
       // Read late, since a call that may ask can join a run of initialize().
       mayAsk: () => status.isInteractive !== false,
+      onUserChange: () => this.lifecycle?.handleUserChange(),
+      onUser: () => this.group?.handleUser(),
+      onToken: token => scope.shared?.handleToken(token),
     })
     this.masking = new Masking(config.masking)
     this.users = new UserLoader(scope, this.masking)
@@ -100,8 +103,6 @@ export class AgentParts {
     this.authentication.setTokenExpiringCallback(({ expiresAt }) =>
       scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
     )
-    this.authentication.setUserHandler(() => this.group?.handleUser())
-    this.authentication.setTokenHandler(token => scope.shared?.handleToken(token))
     // The order of a sign-out.
     userState.own({ forgetUser: () => this.group?.forgetUser() })
     userState.own(this.transcript)

@@ -1,5 +1,5 @@
 import { features } from '#features'
-import { feature } from '../platform/feature.ts'
+import { loadLogin } from '../auth/create-strategy.ts'
 
 /** Optional features of an agent, whose code otherwise loads when it is first needed. All are false by default. */
 export interface PreloadOptions {
@@ -34,6 +34,5 @@ export async function preload({ login = false, ...wanted }: PreloadOptions = {})
  * button; otherwise it is loaded with the first login.
  */
 export async function preloadPkce(): Promise<void> {
-  const { loadLogin } = await feature('auth', () => import('../auth/create-strategy.ts'))
   await loadLogin()
 }

@@ -1,5 +1,6 @@
-import { ANONYMOUS_CLIENT, DEFAULT_SCOPES, type OAuthMetadata, restBase } from '@aiagent/protocol'
+import { DEFAULT_SCOPES, restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
@@ -7,13 +8,16 @@ import { KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
-import { isOnThisMachine } from '../util/loopback.ts'
 import { expiryOf, expiryOfFresh, readClaims, renewalTime, SMALLEST_SKEW_MS } from './access-token.ts'
-import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
-import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
+import type { AnonymousAuthCacheConfig, AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
-import { prefixScopes, scopeFingerprint } from './scopes.ts'
-import { mayUseHttp, requestToken } from './token-request.ts'
+import { scopeFingerprint, uniqueScopes } from './scopes.ts'
+import {
+  type AnonymousTokenPlan,
+  fetchOAuthMetadata,
+  planAnonymousToken,
+  requestAnonymousToken,
+} from './token-request.ts'
 
 /** Lifetime of a token for which neither the token nor its response says one, in milliseconds. */
 const ASSUMED_LIFE_MS = 300_000
@@ -31,7 +35,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   readonly #assumedLifeMs: number
   /** One token per set of scopes: a token for fewer scopes is never used where more are needed. */
   readonly #tokens: KeyedStore<StoredToken>
-  readonly #metadata: KeyedStore<OAuthMetadata>
+  /** What the metadata says of the token endpoint. */
+  readonly #metadata: KeyedStore<AnonymousTokenPlan>
   /** Parts of the key of each token. Two deployments may have the same tenant id, or none. */
   #owner: KeyParts = {}
   /** Parts of the key of the metadata. */
@@ -99,7 +104,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** A different set of scopes causes a token request with the next `getToken()`. The order does not matter. */
   override updateScopes(scopes: readonly string[]): void {
-    this.#scopes = [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
+    this.#scopes = uniqueScopes(scopes)
   }
 
   /**
@@ -156,34 +161,25 @@ export class AnonymousAuthStrategy extends OwnStrategy {
    * @throws {AuthError} `metadata_failed` or `token_request_failed`
    */
   async #request(scopes: readonly string[], key: string, signal: AbortSignal): Promise<StoredToken> {
-    const { deploymentInfo, endpoint, onRateLimited } = this.#required()
-    const { apiDomain, tenantId } = deploymentInfo
+    const given = this.#required()
+    const { apiDomain, tenantId } = given.deploymentInfo
     const { clock } = this.#environment
     const endsAt = clock.monotonic() + TOKEN_WAIT_MS
-    const known = await this.#metadata.load(
+    const plan = await this.#metadata.load(
       this.#metadata.key(this.#metadataOwner),
       async flight => {
-        const fetched = await fetchOAuthMetadata(this.#environment, apiDomain, flight, undefined, onRateLimited)
+        const { onRateLimited } = given
+        const metadata = await fetchOAuthMetadata(this.#environment, apiDomain, flight, undefined, onRateLimited)
         // Metadata without a token address is not stored, so that a corrected deployment works at once.
-        planAnonymousToken(fetched, tenantId)
-        return fetched
+        return planAnonymousToken(metadata, tenantId)
       },
       signal,
       // Other code of the page may have written it.
-      stored => planAnonymousToken(stored, tenantId) && stored,
+      stored => typeof stored.tokenUrl === 'string' && typeof stored.scopePrefix === 'string' && stored,
     )
-    const { tokenUrl, scopePrefix } = planAnonymousToken(known, tenantId)
-    const request = {
-      tokenUrl,
-      clientId: ANONYMOUS_CLIENT.id,
-      clientSecret: ANONYMOUS_CLIENT.secret,
-      scopes: prefixScopes(scopes, scopePrefix),
-      allowHttp: mayUseHttp(apiDomain, endpoint),
-      allowLoopback: endpoint === undefined || isOnThisMachine(restBase(endpoint)),
-      onRateLimited,
-      limitMs: endsAt - clock.monotonic(),
-    }
-    const { accessToken, expiresIn } = await requestToken(this.#environment, request, signal)
+    const limitMs = endsAt - clock.monotonic()
+    const granted = await requestAnonymousToken(this.#environment, plan, scopes, given, signal, limitMs)
+    const { accessToken, expiresIn } = granted
     const now = clock.now()
     const assumed = now + (expiresIn === undefined ? this.#assumedLifeMs : expiresIn * 1000)
     const expiresAt = expiryOfFresh(accessToken, now) ?? assumed
@@ -200,6 +196,16 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     if (this.given) return this.given
     throw new AuthError('The anonymous strategy is not initialized. Call initialize() first.', 'token_missing')
   }
+}
+
+/** An anonymous strategy whose store warns in the log. */
+export function createAnonymous(
+  cache: AnonymousAuthCacheConfig | undefined,
+  environment: Environment,
+  logger: Logger | undefined,
+): AnonymousAuthStrategy {
+  const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
+  return new AnonymousAuthStrategy({ cache }, environment, warn)
 }
 
 /** An anonymous token as it is stored. */

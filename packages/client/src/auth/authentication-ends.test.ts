@@ -38,8 +38,9 @@ function setUp(
   )
   const page = pageWithWindow({ location: { href: 'https://app.test/', origin: 'https://app.test' } })
   const environment = service.environment({ page, sessionStorage })
-  const auth = new AuthenticationService(input, { environment, logger, ...more })
-  return { service, clock: service.clock, auth, token, warnings, environment }
+  const options: AuthenticationServiceOptions = { environment, logger, ...more }
+  const auth = new AuthenticationService(input, options)
+  return { service, clock: service.clock, auth, token, warnings, environment, options }
 }
 
 /** A strategy of the host whose methods are recorded. */
@@ -169,12 +170,12 @@ describe('a sign-in', () => {
       initialize: ({ postAuthentication }) => void (report = () => postAuthentication?.({ accessToken: 'unused' })),
       authenticate: async () => void (await report?.()),
     })
-    const { auth, token, clock } = setUp(strategy)
+    const { auth, token, clock, options } = setUp(strategy)
     const soon = token('ann', 60)
     strategy.getToken = () => soon
     const [expiring, handler] = [vi.fn(), vi.fn()]
     auth.setTokenExpiringCallback(expiring)
-    auth.setTokenHandler(handler)
+    options.onToken = handler
     await auth.initialize({ deploymentInfo })
     for (let count = 0; count < 2; count++) {
       await auth.authenticate()
@@ -243,14 +244,14 @@ describe('a token', () => {
 
   it('is reported to the handler unless it is anonymous', async () => {
     const tokens: string[] = []
-    const { auth } = setUp(hostStrategy({ getToken: () => 'own' }))
-    auth.setTokenHandler(each => void tokens.push(each))
+    const { auth, options } = setUp(hostStrategy({ getToken: () => 'own' }))
+    options.onToken = each => void tokens.push(each)
     await auth.initialize({ deploymentInfo })
     await auth.getToken()
     await auth.updateToken('given')
     expect(tokens).toEqual(['own', 'given'])
     const anonymous = setUp()
-    anonymous.auth.setTokenHandler(each => void tokens.push(each))
+    anonymous.options.onToken = each => void tokens.push(each)
     await anonymous.auth.initialize({ deploymentInfo })
     await anonymous.auth.getToken()
     expect(tokens).toHaveLength(2)
@@ -364,11 +365,11 @@ describe('a login', () => {
 
   it('is followed when its user signs out in another tab', async () => {
     const identity = new FakeProvider()
-    const { auth, token } = setUp(loginOf(identity))
+    const { auth, token, options } = setUp(loginOf(identity))
     const given = token('ann')
     identity.restored = async () => ({ accessToken: given })
     const changed = vi.fn()
-    auth.setUserChangeHandler(changed)
+    options.onUserChange = changed
     await auth.initialize({ deploymentInfo })
     expect(await auth.getToken()).toBe(given)
     for (const listener of identity.listeners) listener()
@@ -381,8 +382,8 @@ describe('a login', () => {
     const identity = new FakeProvider()
     const { environment, token } = setUp()
     identity.restored = async () => ({ accessToken: token('ann') })
-    const auth = new AuthenticationService(loginOf(identity), { environment })
-    auth.setUserChangeHandler(() => Promise.reject(new Error('the store is broken')))
+    const onUserChange = () => Promise.reject(new Error('the store is broken'))
+    const auth = new AuthenticationService(loginOf(identity), { environment, onUserChange })
     await auth.initialize({ deploymentInfo })
     await auth.getToken()
     await expect(auth.handleSignedOut()).resolves.toBeUndefined()
@@ -391,10 +392,10 @@ describe('a login', () => {
 
   it('warns when not everything of a user who signed out elsewhere could be removed', async () => {
     const identity = new FakeProvider()
-    const { auth, token, warnings } = setUp(loginOf(identity))
+    const { auth, token, warnings, options } = setUp(loginOf(identity))
     identity.restored = async () => ({ accessToken: token('ann') })
     const error = new Error('the store is broken')
-    auth.setUserChangeHandler(() => Promise.reject(error))
+    options.onUserChange = () => Promise.reject(error)
     await auth.initialize({ deploymentInfo })
     await auth.getToken()
     await auth.handleSignedOut()
@@ -406,7 +407,7 @@ describe('a login', () => {
 
   it('has an anonymous stand-in until its user signs in, which is signed out with it', async () => {
     const identity = new FakeProvider()
-    const { auth, token, service } = setUp(loginOf(identity))
+    const { auth, token, service, options } = setUp(loginOf(identity))
     await auth.initialize({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
@@ -416,8 +417,8 @@ describe('a login', () => {
     )
     const handler = vi.fn()
     const changed = vi.fn()
-    auth.setTokenHandler(handler)
-    auth.setUserChangeHandler(changed)
+    options.onToken = handler
+    options.onUserChange = changed
     const own = token('ann')
     identity.signIn = async () => ({ accessToken: own })
     await auth.authenticate()
@@ -460,10 +461,10 @@ describe('a login', () => {
 
   it('[SEC-15] of another user over the present one is a change of the user', async () => {
     const identity = new FakeProvider()
-    const { auth, token } = setUp(loginOf(identity))
+    const { auth, token, options } = setUp(loginOf(identity))
     identity.restored = async () => ({ accessToken: token('ann') })
     const tokens: (string | null)[] = []
-    auth.setUserChangeHandler(() => void tokens.push(auth.getCachedToken()))
+    options.onUserChange = () => void tokens.push(auth.getCachedToken())
     await auth.initialize({ deploymentInfo })
     await auth.getToken()
     const accessToken = token('ben')

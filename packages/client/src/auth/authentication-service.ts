@@ -1,16 +1,13 @@
 import { AuthError, type SDKError } from '../errors.ts'
-import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import { feature } from '../platform/feature.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { renewalTime } from './access-token.ts'
-import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
-import type { AuthenticationInput } from './auth-input.ts'
+import { createAnonymous } from './anonymous-strategy.ts'
+import type { AuthenticationInput, PKCEAuthServiceConfig } from './auth-input.ts'
 import type {
-  AnonymousAuthCacheConfig,
   AuthenticationType,
   AuthStrategy,
   AuthStrategyInitializeOptions,
@@ -20,25 +17,25 @@ import type {
   TokenExpiringCallback,
 } from './auth-strategy.ts'
 import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
-import { checkAuthInput, isStrategy } from './check-auth.ts'
+import { createStrategy, loadLogin } from './create-strategy.ts'
 import { CurrentToken } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
-import type { LoginSession } from './login/login.ts'
+import { isStrategy } from './host-strategy.ts'
 import type { PKCEAuthStrategy } from './login/pkce-strategy.ts'
-import { isOwnStrategy, type OwnStrategy } from './own-strategy.ts'
-import { RefreshSpacing, Renewal } from './renewal.ts'
-import { rememberLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
+import type { OwnStrategy } from './own-strategy.ts'
+import { Renewal } from './renewal.ts'
+import { rememberLogin, type StoredLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
 import { tokenIn } from './token-request.ts'
 
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
 interface StrategyInUse {
   readonly type: AuthenticationType
-  /** Undefined until its code is loaded. An anonymous one is there from the start. */
+  /** Undefined for a login whose code is not loaded. */
   readonly strategy: OwnStrategy | undefined
-  /** An anonymous strategy that provides tokens until the user signs in. */
-  readonly standIn?: OwnStrategy | undefined
-  /** The anonymous strategy that was in use before the login. Logout removes its stored tokens. */
-  readonly former?: OwnStrategy | undefined
+  /** The anonymous strategy before a login. Logout removes its stored tokens. */
+  readonly anonymous?: OwnStrategy | undefined
+  /** Whether the anonymous strategy provides the tokens, until the user signs in. */
+  readonly isStandIn?: boolean
   readonly isInitialized: boolean
 }
 
@@ -53,10 +50,8 @@ export class AuthenticationService {
   readonly #environment: Environment
   readonly #renewal: Renewal
   readonly #current: CurrentToken
-  /** Created with the first forced refresh. */
-  #spacing: RefreshSpacing | undefined
   #source: StrategyInUse
-  /** The strategy whose code is loading. */
+  /** The login whose code is loading. */
   #loading: Promise<OwnStrategy> | undefined
   /** Ended by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #era = new Era()
@@ -67,23 +62,30 @@ export class AuthenticationService {
   #postAuthentication: PostAuthenticationCallback | undefined
 
   /**
-   * The code of a method other than `anonymous` starts to load.
+   * The code of a login starts to load.
    *
    * @throws {AuthError} `invalid_input` when the input has an unsupported shape
    */
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#options = options
-    this.#environment = resolveEnvironment(options.environment)
-    this.#renewal = new Renewal(this.#environment.clock)
-    this.#current = new CurrentToken(this.#environment, options, expiresAt => void this.#onExpiring(expiresAt))
+    const { cache, logger } = options
+    const environment = resolveEnvironment(options.environment)
+    this.#environment = environment
+    this.#renewal = new Renewal(environment.clock)
+    this.#current = new CurrentToken(environment, options, () =>
+      this.#source.strategy?.autoRenews ? this.getToken() : undefined,
+    )
     if (input === undefined || input === null) {
-      this.#source = { type: 'anonymous', strategy: this.#createAnonymous(options.cache), isInitialized: false }
+      const strategy = createAnonymous(cache, environment, logger)
+      this.#source = { type: 'anonymous', strategy, isInitialized: false }
       return
     }
-    checkAuthInput(input, this.#environment.page !== undefined)
     this.#input = input
-    const strategy = this.#present(input)
-    this.#source = { type: typeOf(input), strategy, isInitialized: false }
+    const strategy = createStrategy(input, environment, logger, cache)
+    const { authenticationType = 'pkce' } = strategy ?? {}
+    // Never replaced by a login, not even an anonymous one.
+    const isHosts = strategy === input && authenticationType !== 'pkce'
+    this.#source = { type: isHosts ? 'pre-auth' : authenticationType, strategy, isInitialized: false }
     if (strategy) this.#attach(strategy)
     // A failure is reported by initialize(), which tries again.
     else this.#load().catch(() => {})
@@ -96,14 +98,11 @@ export class AuthenticationService {
    */
   async initialize(options: AuthenticationServiceInitializeOptions): Promise<void> {
     this.#postAuthentication = options.postAuthentication ?? this.#postAuthentication
-    const { strategy, type, isInitialized } = this.#source
+    const { type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
     const given = { ...options, postAuthentication: this.#authenticatedCallback(this.#era) }
-    const loaded = strategy ?? this.#load()
-    await this.#callInEra('initialize()', () =>
-      loaded instanceof Promise ? loaded.then(each => each.initialize(given)) : loaded.initialize(given),
-    )
+    await this.#call('initialize()', strategy => strategy.initialize(given))
     this.#source = { ...this.#source, isInitialized: true }
   }
 
@@ -124,9 +123,8 @@ export class AuthenticationService {
    * @throws {AuthError} `token_missing` when one of these ended it
    */
   async authenticate({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    this.#requireInitialized()
+    const strategy = this.#requireStrategy()
     const signIn = (this.#signIn ??= { isComplete: false })
-    const strategy = this.#strategy
     const era = this.#era
     try {
       const work = new Promise<void>(resolve => resolve(strategy.authenticate()))
@@ -155,7 +153,7 @@ export class AuthenticationService {
     const strategy = await this.#era.during(() => this.#createLogin(config))
     this.#drop(endedBy('the exchange of the strategy'))
     this.#attach(strategy)
-    this.#source = { type: 'pkce', strategy, former: previous, isInitialized: false }
+    this.#source = { type: 'pkce', strategy, anonymous: previous, isInitialized: false }
     rememberLogin(this.#environment, this.#options.endpoint, config)
     this.#postAuthentication = postAuthentication
     await previous?.cleanup()
@@ -167,16 +165,16 @@ export class AuthenticationService {
    * and to chat with an agent that does not require a signed-in user. Has no effect with a session, or without a login.
    */
   async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
-    if (this.hasSession() || this.#source.standIn) return
-    const standIn = this.#createAnonymous(this.#options.cache)
-    standIn.initialize(options)
-    this.#source = { ...this.#source, standIn }
+    if (this.hasSession() || this.#source.isStandIn) return
+    const { cache, logger } = this.#options
+    const anonymous = createAnonymous(cache, this.#environment, logger)
+    anonymous.initialize(options)
+    this.#source = { ...this.#source, anonymous, isStandIn: true }
   }
 
   /** Whether a token is available without user interaction. */
   hasSession(): boolean {
-    const { strategy, type } = this.#source
-    return strategy ? strategy.hasSession : type !== 'pkce'
+    return this.#source.strategy?.hasSession === true
   }
 
   /**
@@ -186,15 +184,13 @@ export class AuthenticationService {
    *   cannot be renewed
    */
   async getToken(): Promise<string> {
-    this.#requireInitialized()
+    const active = this.#active
     const { supplied } = this.#current
     if (supplied !== undefined) return supplied
-    const active = this.#active
     const mayAsk = () => !this.#isCancelled && this.#options.mayAsk?.() !== false
-    const ask = () => active.getToken(mayAsk)
     return this.#renewal.join('ordinary', signal => {
       this.#isCancelled = false
-      return this.#obtain(ask, signal)
+      return this.#obtain(active, () => active.getToken(mayAsk), signal)
     })
   }
 
@@ -227,21 +223,12 @@ export class AuthenticationService {
    * @throws {AuthError} when there is none
    */
   async refresh(): Promise<string> {
-    this.#requireInitialized()
     const active = this.#active
-    const work = async (signal: AbortSignal) => {
-      this.#spacing ??= new RefreshSpacing()
-      const waitMs = this.#spacing.take(this.#now())
-      if (waitMs > 0) await sleep(this.#environment.clock, waitMs, signal)
-      signal.throwIfAborted()
-      return this.#obtain(() => active.refresh(), signal)
-    }
-    const { kind } = this.#renewal
-    if (kind === 'ordinary' || kind === undefined) {
+    return this.#renewal.join('forced', async signal => {
       this.#current.refuse()
-      return this.#renewal.replace('forced', work)
-    }
-    return this.#renewal.join('forced', work)
+      await this.#renewal.space(signal)
+      return this.#obtain(active, () => active.refresh(), signal)
+    })
   }
 
   /**
@@ -261,7 +248,7 @@ export class AuthenticationService {
     const strategy = this.#source.strategy ?? (await this.#load())
     const expiresAt = this.#current.expiryOf(given)
     const ends = expiresAt ?? Number.POSITIVE_INFINITY
-    const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#now())
+    const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#environment.clock.now())
     const until = !strategy.acceptsTokens || (isBorrowed && strategy.autoRenews) ? renewed : isBorrowed && ends
     await this.#renewal.replace('supplied', async signal => {
       const arrived = { token: given, isAnonymous: false, bufferMs: strategy.expiryBufferMs, userChanged, until }
@@ -269,13 +256,13 @@ export class AuthenticationService {
       return given
     })
     if (isBorrowed) return
-    await this.#callInEra('updateToken()', () => strategy.updateToken(given))
+    await this.#call('updateToken()', () => strategy.updateToken(given))
   }
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
-    const active = this.#source.standIn ?? this.#source.strategy ?? (await this.#load())
-    await this.#callInEra('updateScopes()', () => active.updateScopes(scopes))
+    const { anonymous, isStandIn } = this.#source
+    await this.#call('updateScopes()', strategy => (isStandIn && anonymous ? anonymous : strategy).updateScopes(scopes))
   }
 
   /**
@@ -283,16 +270,7 @@ export class AuthenticationService {
    * once when less is left.
    */
   setTokenExpiringCallback(callback: TokenExpiringCallback): void {
-    this.#current.setExpiringCallback(callback)
-  }
-
-  /**
-   * Sets the callback for a token of another user (other issuer or subject), from any source: a renewal, another tab,
-   * or the host. While it runs there is no token, and callers of `getToken()` wait for it; so it must not request a
-   * token itself. If it fails or takes more than 30 seconds, the token is not used.
-   */
-  setUserChangeHandler(handler: () => Awaitable<void>): void {
-    this.#current.setUserChangeHandler(handler)
+    this.#current.onExpiring = callback
   }
 
   /**
@@ -318,24 +296,24 @@ export class AuthenticationService {
    * @param options `after`: settles after the chat has closed, which precedes the sign-out at the provider (AUTH-20)
    * @throws {AuthError} when the sign-out at the provider fails; the token is dropped anyway
    */
-  logout(options: LogoutOptions = {}): Promise<void> {
-    const { strategy, standIn, former, type } = this.#source
+  async logout(options: LogoutOptions = {}): Promise<void> {
+    const { strategy, anonymous, type } = this.#source
+    const { endpoint } = this.#options
+    const login = type === 'pkce' ? strategy : undefined
     // Without the code of the login, its stored user is still removed before this returns.
-    const isLoaded = strategy !== undefined && type === 'pkce'
-    const stored = isLoaded ? undefined : takeStoredLogin(this.#input, this.#environment, this.#options.endpoint)
-    if (isLoaded) takeRememberedLogin(this.#environment, this.#options.endpoint)
+    const stored = login
+      ? void takeRememberedLogin(this.#environment, endpoint)
+      : takeStoredLogin(this.#input, this.#environment, endpoint)
     this.#drop(endedBy('logout()'))
-    const endings = [standIn, former].map(each => this.#callInEra('logout()', () => each?.logout()))
-    if (isLoaded) endings.push(Promise.resolve(strategy.logout(options)))
-    else {
-      if (stored) endings.push(this.#logOutStored(stored.config, stored.session, options))
-      if (type !== 'pkce' && (strategy || isStrategy(this.#input ?? {})))
-        endings.push(this.#logOutHere(strategy, type, options))
+    try {
+      await Promise.all([
+        anonymous && this.#callInEra('logout()', () => anonymous.logout()),
+        login ? login.logout(options) : stored && this.#logOutStored(stored, options),
+        type !== 'pkce' && strategy && this.#logOutHere(strategy, type, options),
+      ])
+    } catch (error) {
+      throw asAuthFailure(error)
     }
-    return Promise.all(endings).then(
-      () => {},
-      error => Promise.reject(asAuthFailure(error)),
-    )
   }
 
   /**
@@ -343,11 +321,11 @@ export class AuthenticationService {
    * provider is contacted. `initialize()` may follow.
    */
   async forgetUser(): Promise<void> {
-    const { strategy, standIn, former, type } = this.#source
+    const { strategy, anonymous, type } = this.#source
     if (type === 'pkce') takeRememberedLogin(this.#environment, this.#options.endpoint)
     this.#drop(endedBy('a sign-out in another tab'))
     const forget = (each: OwnStrategy | undefined) => this.#callInEra('forget()', () => each?.forget())
-    await Promise.all([strategy, standIn, former].map(forget)).catch((error: unknown) => {
+    await Promise.all([strategy, anonymous].map(forget)).catch((error: unknown) => {
       this.#options.logger?.warn('The tokens of the user who signed out in another tab could not be removed.', {
         error,
       })
@@ -360,11 +338,9 @@ export class AuthenticationService {
    * @param reason what operations in flight reject with
    */
   async cleanup(reason: SDKError = endedBy('cleanup()')): Promise<void> {
-    const strategy = this.#source.strategy ?? this.#loading?.catch(() => undefined)
     this.#drop(reason)
-    await this.#call('cleanup()', undefined, () =>
-      strategy instanceof Promise ? strategy.then(each => each?.cleanup()) : strategy?.cleanup(),
-    )
+    const { clock } = this.#environment
+    await answerInTime(clock, nameOf('cleanup()'), undefined, () => this.#source.strategy?.cleanup())
   }
 
   /** The authentication method in use. */
@@ -379,7 +355,7 @@ export class AuthenticationService {
 
   /** The strategy in use: the host's own one, or one of this library. Undefined until its code is loaded, by `initialize()` at the latest. */
   getStrategy(): AuthStrategy | undefined {
-    return this.#input && isStrategy(this.#input) ? (this.#input as AuthStrategy) : this.#source.strategy
+    return isStrategy(this.#input ?? {}) ? (this.#input as AuthStrategy) : this.#source.strategy
   }
 
   /** Whether the tokens are anonymous. */
@@ -397,47 +373,33 @@ export class AuthenticationService {
     return this.#source.type === 'pkce'
   }
 
-  /** The strategy in use. Only after {@link initialize}. */
-  get #strategy(): OwnStrategy {
-    this.#requireInitialized()
-    return this.#source.strategy as OwnStrategy
+  /**
+   * The strategy in use.
+   *
+   * @throws {AuthError} `token_missing` before {@link initialize}
+   */
+  #requireStrategy(): OwnStrategy {
+    const { strategy, isInitialized } = this.#source
+    if (strategy && isInitialized) return strategy
+    throw new AuthError('There is no access token before initialize().', 'token_missing')
   }
 
-  /** The strategy that currently provides tokens. Only after {@link initialize}. */
+  /** The strategy that currently provides tokens. As {@link #requireStrategy}. */
   get #active(): OwnStrategy {
-    return this.#source.standIn ?? this.#strategy
-  }
-
-  #now(): number {
-    return this.#environment.clock.now()
-  }
-
-  /** The strategy of an input that needs no code to be loaded. */
-  #present(input: AuthenticationInput): OwnStrategy | undefined {
-    if ('type' in input && input.type === 'anonymous')
-      return this.#createAnonymous(input.config?.cache ?? this.#options.cache)
-    return isOwnStrategy(input) ? input : undefined
-  }
-
-  #createAnonymous(cache: AnonymousAuthCacheConfig | undefined): AnonymousAuthStrategy {
-    const { logger } = this.#options
-    const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
-    return new AnonymousAuthStrategy({ cache }, this.#environment, warn)
+    const strategy = this.#requireStrategy()
+    const { anonymous, isStandIn } = this.#source
+    return isStandIn && anonymous ? anonymous : strategy
   }
 
   async #createLogin(config: PKCEAuthConfig): Promise<PKCEAuthStrategy> {
-    const { createLogin } = await loadAuth()
-    return createLogin(config, { environment: this.#environment, logger: this.#options.logger })
+    const { PKCEAuthStrategy } = await loadLogin()
+    return new PKCEAuthStrategy(config, { environment: this.#environment, logger: this.#options.logger })
   }
 
-  /** The strategy of the input, whose code is loaded once, and again after a failure. */
+  /** The login of the input, whose code is loaded once, and again after a failure. */
   #load(): Promise<OwnStrategy> {
-    const create = async () => {
-      const { createStrategy } = await loadAuth()
-      const options = { environment: this.#environment, logger: this.#options.logger }
-      return createStrategy(this.#input as AuthenticationInput, options)
-    }
-    this.#loading ??= create().then(
+    const { config } = this.#input as PKCEAuthServiceConfig
+    this.#loading ??= this.#createLogin(config).then(
       strategy => {
         this.#attach(strategy)
         this.#source = { ...this.#source, strategy }
@@ -461,45 +423,52 @@ export class AuthenticationService {
   }
 
   /** Ends a session of which only the stored user is known. */
-  async #logOutStored(config: PKCEAuthConfig, session: LoginSession, options: LogoutOptions): Promise<void> {
+  async #logOutStored({ config, session }: StoredLogin, options: LogoutOptions): Promise<void> {
     const login = await this.#callInEra('logout()', () => this.#createLogin(config))
     await login.logout(options, session)
   }
 
   /** Ends the session of a strategy without a login, which may be one of the host. */
-  async #logOutHere(present: OwnStrategy | undefined, type: AuthenticationType, options: LogoutOptions): Promise<void> {
+  async #logOutHere(strategy: OwnStrategy, type: AuthenticationType, options: LogoutOptions): Promise<void> {
     if (options.after && type !== 'anonymous') await options.after
-    const strategy = present ?? (await this.#load())
     await this.#callInEra('logout()', () => strategy.logout(options))
   }
 
-  /** Calls a function of the strategy. If it does not settle, only its caller receives an error. */
-  #call<T>(name: string, signal: AbortSignal | undefined, work: () => Awaitable<T>): Promise<T> {
-    return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
+  /** Calls a function of a strategy until the present period ends. If it does not settle, only its caller receives an error. */
+  #callInEra<T>(name: string, work: (signal: AbortSignal) => Awaitable<T>): Promise<T> {
+    return this.#era.during(signal => answerInTime(this.#environment.clock, nameOf(name), signal, () => work(signal)))
   }
 
-  /** As {@link #call}, until the present period ends. */
-  #callInEra<T>(name: string, work: () => Awaitable<T>): Promise<T> {
-    return this.#era.during(signal => this.#call(name, signal, work))
+  /** As {@link #callInEra}, once the code of the strategy is loaded. */
+  #call<T>(name: string, work: (strategy: OwnStrategy) => Awaitable<T>): Promise<T> {
+    const { strategy } = this.#source
+    return this.#callInEra(name, signal => {
+      if (strategy) return work(strategy)
+      return this.#load().then(loaded => {
+        signal.throwIfAborted()
+        return work(loaded)
+      })
+    })
   }
 
-  async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
-    const { standIn, type } = this.#source
-    const strategy = this.#strategy
+  async #obtain(active: OwnStrategy, ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
+    const { isStandIn = false, type } = this.#source
     let given: string | null
     try {
       // A strategy of this library limits its requests itself, so that its error names the one without an answer.
-      given = type === 'pre-auth' ? await this.#call('getToken()', signal, ask) : await ask()
+      given =
+        type === 'pre-auth'
+          ? await answerInTime(this.#environment.clock, nameOf('getToken()'), signal, ask)
+          : await ask()
     } catch (error) {
       throw signal.aborted ? error : asAuthFailure(error)
     }
     signal.throwIfAborted()
     const token = tokenIn(given)
     if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
-    const own = standIn
-      ? {}
-      : { identity: strategy.identity, expiresAt: strategy.expiresAt, bufferMs: strategy.expiryBufferMs }
-    await this.#current.adopt({ token, isAnonymous: type === 'anonymous' || standIn !== undefined, ...own }, signal)
+    const { identity, expiresAt, expiryBufferMs: bufferMs } = active
+    const isAnonymous = type === 'anonymous' || isStandIn
+    await this.#current.adopt({ token, isAnonymous, identity, expiresAt, bufferMs }, signal)
     if (this.#current.hasExpired)
       throw new AuthError(
         'The access token has expired and could not be renewed. Pass a new one with updateAccessToken(), or sign in again.',
@@ -510,24 +479,15 @@ export class AuthenticationService {
 
   /** Uses the token of a completed sign-in. The argument that the strategy passes is ignored (AUTH-24). */
   async #onAuthenticated(): Promise<void> {
-    const strategy = this.#strategy
-    if (this.#source.standIn) {
-      this.#source = { ...this.#source, standIn: undefined, former: this.#source.standIn }
+    const strategy = this.#requireStrategy()
+    if (this.#source.isStandIn) {
+      this.#source = { ...this.#source, isStandIn: false }
       this.#current.drop()
     }
-    const ask = () => strategy.getToken()
-    const accessToken = await this.#renewal.replace('ordinary', signal => this.#obtain(ask, signal))
+    const accessToken = await this.#renewal.replace('ordinary', signal =>
+      this.#obtain(strategy, () => strategy.getToken(), signal),
+    )
     await this.#postAuthentication?.({ accessToken })
-  }
-
-  /** Sets what is awaited before the token of a user is used in place of an anonymous one. */
-  setUserHandler(handler: () => Awaitable<void>): void {
-    this.#current.setUserHandler(handler)
-  }
-
-  /** Sets the callback for each new token that is not anonymous. */
-  setTokenHandler(handler: (token: string) => void): void {
-    this.#current.setTokenHandler(handler)
   }
 
   /** The user signed out in another tab. */
@@ -542,44 +502,15 @@ export class AuthenticationService {
       })
   }
 
-  /** A strategy that renews tokens tries that first; the host is notified only if the token is not renewed. */
-  async #onExpiring(expiresAt: number): Promise<void> {
-    const current = this.#current
-    if (!this.#source.strategy?.autoRenews) return current.announce(expiresAt)
-    const token = current.value
-    try {
-      await this.getToken()
-      // A fresh token with a short life is used until it expires.
-      if (token === current.value && this.#now() < expiresAt) current.watch(expiresAt)
-    } catch (error) {
-      this.#options.logger?.warn('The access token could not be renewed.', {
-        reason: error instanceof AuthError ? error.reason : undefined,
-      })
-      if (token === current.value) current.announce(expiresAt)
-    }
-  }
-
   #drop(error: SDKError): void {
     this.#current.forget()
     this.#renewal.end(error)
     this.#era = this.#era.end(error)
-    this.#source = { ...this.#source, standIn: undefined, former: undefined, isInitialized: false }
-  }
-
-  #requireInitialized(): void {
-    if (this.#source.isInitialized) return
-    throw new AuthError('There is no access token before initialize().', 'token_missing')
+    this.#source = { ...this.#source, anonymous: undefined, isStandIn: false, isInitialized: false }
   }
 }
 
-/** Loads the code that anonymous hosts never run. */
-function loadAuth() {
-  return feature('auth', () => import('./create-strategy.ts'))
-}
-
-/** A provider or strategy of the host counts as pre-auth, so it is never replaced by a login. */
-function typeOf(input: AuthenticationInput): AuthenticationType {
-  if (isOwnStrategy(input)) return input.authenticationType === 'pkce' ? 'pkce' : 'pre-auth'
-  const { type } = input as { type?: unknown }
-  return type === 'anonymous' || type === 'pkce' || type === 'client-credentials' ? type : 'pre-auth'
+/** A function of a strategy, as the subject of an error message. */
+function nameOf(call: string): string {
+  return `${call} of the authentication strategy`
 }

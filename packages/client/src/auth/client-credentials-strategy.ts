@@ -1,12 +1,11 @@
 import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import { expiryOfFresh, renewalTime } from './access-token.ts'
 import type { ClientCredentialsAuthConfig } from './auth-strategy.ts'
-import { checkClientCredentials } from './check-auth.ts'
 import { OwnStrategy } from './own-strategy.ts'
-import { Renewal } from './renewal.ts'
-import { mayUseHttp, requestToken } from './token-request.ts'
+import { requestToken } from './token-request.ts'
 
 interface HeldToken {
   readonly accessToken: string
@@ -25,7 +24,7 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
   readonly #environment: Environment
   readonly #config: ClientCredentialsAuthConfig
   #held: HeldToken | undefined
-  readonly #renewal: Renewal
+  readonly #renewal = new JoinedTask<string>()
 
   /**
    * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
@@ -33,10 +32,17 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
    */
   constructor(config: ClientCredentialsAuthConfig, environment: Environment = defaultEnvironment()) {
     super()
-    checkClientCredentials(config, environment.page !== undefined)
+    for (const field of ['tokenUrl', 'clientId', 'clientSecret'] as const) {
+      if (typeof config?.[field] !== 'string' || !config[field].trim())
+        throw new AuthError(`auth.config.${field} is missing. Client credentials need it.`, 'invalid_input')
+    }
+    if (environment.page && !config.allowInBrowser)
+      throw new AuthError(
+        'Client credentials are not for browsers: everyone could read the secret. Use another auth, or set allowInBrowser.',
+        'not_supported',
+      )
     this.#config = { ...config, scopes: [...(config.scopes ?? [])] }
     this.#environment = environment
-    this.#renewal = new Renewal(environment.clock)
   }
 
   override get expiresAt(): number | undefined {
@@ -51,12 +57,12 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
 
   /** @throws {AuthError} `token_request_failed` */
   async refresh(): Promise<string> {
-    return this.#renewal.join('forced', signal => this.#request(signal))
+    return this.#renewal.join(signal => this.#request(signal))
   }
 
   /** Drops the token. */
   override logout(): void {
-    this.#renewal.end(new AuthError('The token request was ended by logout().', 'token_missing'))
+    this.#renewal.abort(new AuthError('The token request was ended by logout().', 'token_missing'))
     this.#held = undefined
   }
 
@@ -72,10 +78,8 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
 
   async #request(signal: AbortSignal): Promise<string> {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    const { deploymentInfo, endpoint, onRateLimited } = this.given ?? {}
-    const allowHttp = deploymentInfo !== undefined && mayUseHttp(deploymentInfo.apiDomain, endpoint)
-    const request = { tokenUrl, clientId, clientSecret, scopes, allowHttp, onRateLimited }
-    const { accessToken, expiresIn } = await requestToken(this.#environment, request, signal)
+    const request = { tokenUrl, clientId, clientSecret, scopes }
+    const { accessToken, expiresIn } = await requestToken(this.#environment, request, this.given, signal)
     const now = this.#environment.clock.now()
     const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
     // A token without a known expiry is used until the service rejects it.

@@ -1,31 +1,37 @@
-import { defaultEnvironment } from '../platform/default-environment.ts'
+import { AuthError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { Environment } from '../platform/environment.ts'
 import { feature } from '../platform/feature.ts'
+import { createAnonymous } from './anonymous-strategy.ts'
 import type { AuthenticationInput } from './auth-input.ts'
-import type { AuthProvider, AuthStrategy, PKCEAuthConfig } from './auth-strategy.ts'
+import type { AnonymousAuthCacheConfig } from './auth-strategy.ts'
 import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
-import { HostStrategy } from './host-strategy.ts'
-import type { LoginOptions } from './login/login.ts'
+import { HostStrategy, hasMethod } from './host-strategy.ts'
 import type { PKCEAuthStrategy } from './login/pkce-strategy.ts'
-import type { OwnStrategy } from './own-strategy.ts'
+import { isOwnStrategy, type OwnStrategy } from './own-strategy.ts'
 import { PreAuthStrategy } from './pre-auth-strategy.ts'
 
-/*
- * The feature `auth`: all that an anonymous host never runs.
- */
-
 /**
- * The strategy of a checked `auth` option that is not anonymous.
+ * The strategy of an `auth` option. Undefined for a login, whose code loads on demand: its option is only checked.
  *
- * @throws {AuthError} for a login that is not possible
+ * @throws {AuthError} `invalid_input` for an unsupported shape; `not_supported` and `browser_unsupported` for one that does not
+ *   work on this platform
  */
-export async function createStrategy(input: AuthenticationInput, options: LoginOptions): Promise<OwnStrategy> {
-  const { environment = defaultEnvironment(), logger } = options
+export function createStrategy(
+  input: AuthenticationInput,
+  environment: Environment,
+  logger: Logger | undefined,
+  cache: AnonymousAuthCacheConfig | undefined,
+): OwnStrategy | undefined {
+  if (typeof input !== 'object') throw invalid('is neither an object nor left out')
+  if (isOwnStrategy(input)) return input
+  const type: unknown = 'type' in input ? input.type : undefined
   if ('type' in input) {
     switch (input.type) {
+      case 'anonymous':
+        return createAnonymous(input.config?.cache ?? cache, environment, logger)
       case 'client-credentials':
         return new ClientCredentialsAuthStrategy(input.config, environment)
-      case 'pkce':
-        return createLogin(input.config, options)
       case 'pre-auth':
         return new PreAuthStrategy(input, environment.clock)
       case 'token': {
@@ -33,9 +39,17 @@ export async function createStrategy(input: AuthenticationInput, options: LoginO
         const accessToken = 'accessToken' in input ? input.accessToken : input.token
         return new PreAuthStrategy({ accessToken }, environment.clock)
       }
+      case 'pkce':
+        if (typeof input.config !== 'object' || input.config === null) throw invalid("of type 'pkce' has no config")
+        if (environment.page) return undefined
+        throw new AuthError(
+          'A login needs a browser. Elsewhere pass a token or client credentials.',
+          'browser_unsupported',
+        )
     }
   }
-  return new HostStrategy(input as AuthStrategy | AuthProvider)
+  if (hasMethod(input, 'getToken')) return new HostStrategy(input)
+  throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'has an unsupported shape')
 }
 
 /** Loads the code of a login. */
@@ -43,8 +57,9 @@ export function loadLogin(): Promise<{ readonly PKCEAuthStrategy: typeof PKCEAut
   return feature('login', async () => (await import('./login/load-login.ts')).loadLogin())
 }
 
-/** @throws {AuthError} for a login that is not possible */
-export async function createLogin(config: PKCEAuthConfig, options: LoginOptions): Promise<PKCEAuthStrategy> {
-  const { PKCEAuthStrategy } = await loadLogin()
-  return new PKCEAuthStrategy(config, options)
+function invalid(problem: string): AuthError {
+  return new AuthError(
+    `auth ${problem}. Give a config with a type, an AuthProvider, an AuthStrategy, or nothing.`,
+    'invalid_input',
+  )
 }

@@ -1,16 +1,13 @@
-import type { Logger } from '../logger.ts'
+import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { Awaitable } from '../storage/cache-adapter.ts'
 import { subjectOf } from '../util/subject-fingerprint.ts'
+import { ClockSkew } from './access-token.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS, type TokenExpiringCallback } from './auth-strategy.ts'
-import { ClockSkew } from './clock-skew.ts'
+import type { AuthenticationServiceOptions } from './authentication-options.ts'
 import { answerInTime } from './host-call.ts'
 
-/** Called when a token belongs to another user, before the token is used. */
-export type UserChangeHandler = () => Awaitable<void>
-
-/** Called when a user replaces an anonymous one, before the token is used. */
-export type UserHandler = () => Awaitable<void>
+/** Longest single timer, because a sleeping laptop stops all timers. */
+const LONGEST_STEP_MS = 60_000
 
 /** What is known about a token when it arrives. */
 export interface ArrivedToken {
@@ -30,39 +27,36 @@ export interface ArrivedToken {
 }
 
 /** The token in use: its state, its expiry, and the user behind it. */
-export class CurrentToken implements ExpiryOwner {
-  readonly #environment: Environment
-  readonly #options: { readonly logger?: Logger | undefined }
-  readonly #expiry: ExpiryWatch
+export class CurrentToken {
+  readonly #environment: Pick<Environment, 'clock' | 'page'>
+  readonly #options: AuthenticationServiceOptions
+  readonly #renew: () => Promise<unknown> | undefined
   /** Created with the first token of the host. */
   #skew: ClockSkew | undefined
-  readonly #onExpiring: (expiresAt: number) => void
   #state: TokenState = NO_TOKEN
   #user: TokenUser = {}
-  #announce: TokenExpiringCallback | undefined
-  #onUserChange: UserChangeHandler | undefined
-  #onUser: UserHandler | undefined
-  #onToken: ((token: string) => void) | undefined
+  /** Called once per token, when it is about to expire and was not renewed. */
+  onExpiring: TokenExpiringCallback | undefined
+  /** When the token counts as about to expire, in milliseconds since the epoch. Undefined when that has been handled. */
+  #dueAt: number | undefined
+  #timer: unknown
+  #stopListening: (() => void) | undefined
+  #isSuspended = false
 
-  /** @param onExpiring called when the token is about to expire; it renews it, or calls {@link announce} */
+  /** @param renew called when the token is about to expire; returns undefined if only the host can renew it */
   constructor(
-    environment: Environment,
-    options: { readonly logger?: Logger | undefined },
-    onExpiring: (expiresAt: number) => void,
+    environment: Pick<Environment, 'clock' | 'page'>,
+    options: AuthenticationServiceOptions,
+    renew: () => Promise<unknown> | undefined,
   ) {
     this.#environment = environment
     this.#options = options
-    this.#onExpiring = onExpiring
-    this.#expiry = new ExpiryWatch(environment, this)
-  }
-
-  get state(): TokenState {
-    return this.#state
+    this.#renew = renew
   }
 
   /** The token, whether or not it has expired. */
   get value(): string | null {
-    return tokenOf(this.#state)
+    return this.#state.token
   }
 
   /** Whether the token is known to be of a user who signed in. */
@@ -71,11 +65,11 @@ export class CurrentToken implements ExpiryOwner {
   }
 
   get hasExpired(): boolean {
-    const { expiresAt } = this.#state.kind === 'none' ? {} : this.#state
+    const { expiresAt } = this.#state
     return expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
   }
 
-  /** Whether a host-supplied token currently overrides those of the strategy. */
+  /** A host-supplied token that currently overrides those of the strategy. */
   get supplied(): string | undefined {
     const state = this.#state
     return state.kind === 'supplied' && this.#environment.clock.now() < state.until ? state.token : undefined
@@ -85,22 +79,6 @@ export class CurrentToken implements ExpiryOwner {
   expiryOf(token: string): number | undefined {
     this.#skew ??= new ClockSkew()
     return this.#skew.expiryOf(token, this.#environment.clock.now())
-  }
-
-  setExpiringCallback(callback: TokenExpiringCallback): void {
-    this.#announce = callback
-  }
-
-  setUserChangeHandler(handler: UserChangeHandler): void {
-    this.#onUserChange = handler
-  }
-
-  setUserHandler(handler: UserHandler): void {
-    this.#onUser = handler
-  }
-
-  setTokenHandler(handler: (token: string) => void): void {
-    this.#onToken = handler
   }
 
   /**
@@ -116,50 +94,31 @@ export class CurrentToken implements ExpiryOwner {
       await this.#changeUser(signal)
       this.#user = {}
     } else if (this.#user.isAnonymous && !isAnonymous) {
-      await this.#onUser?.()
+      await this.#options.onUser?.()
       signal.throwIfAborted()
     }
     this.#user = mergeUser(this.#user, user)
     const previous = this.#state
-    const isSame = tokenOf(previous) === token
+    const isSame = previous.token === token
     const expiresAt = arrived.expiresAt ?? this.expiryOf(token)
-    const isAnnounced = previous.kind !== 'none' && isSame && previous.isAnnounced
+    const isAnnounced = isSame && previous.isAnnounced
     const current = { token, expiresAt, isAnnounced }
     this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
     if (isSame) return
-    if (!isAnonymous) this.#onToken?.(token)
-    this.#expiry.stop()
-    if (expiresAt === undefined) return
+    if (!isAnonymous) this.#options.onToken?.(token)
     // Do not call a host function that returns expired tokens in a loop.
-    if (expiresAt <= this.#environment.clock.now()) return this.announce(expiresAt)
-    this.#expiry.start(expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
-  }
-
-  /** The token is about to expire. */
-  handleDue(expiresAt: number): void {
-    this.#onExpiring(expiresAt)
-  }
-
-  /** Reports the expiry of the token once more at the given time. */
-  watch(expiresAt: number): void {
-    this.#expiry.start(expiresAt, expiresAt)
-  }
-
-  /** Whether the expiry is watched. @default true */
-  watchExpiry(isWatched: boolean): void {
-    if (isWatched) this.#expiry.resume()
-    else this.#expiry.suspend()
-  }
-
-  checkExpiry(): void {
-    this.#expiry.check()
+    const isOver = expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
+    this.#watch(
+      expiresAt === undefined || isOver ? undefined : expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS),
+    )
+    if (isOver) this.announce(expiresAt)
   }
 
   /** Notifies the host, once per token, that it is about to expire. */
   announce(expiresAt: number): void {
-    if (this.#state.kind === 'none' || this.#state.isAnnounced) return
+    if (this.#state.isAnnounced) return
     this.#state = { ...this.#state, isAnnounced: true }
-    this.#announce?.({ expiresAt })
+    this.onExpiring?.({ expiresAt })
   }
 
   /** The service rejected the token: a host-supplied one no longer overrides those of the strategy. */
@@ -170,7 +129,7 @@ export class CurrentToken implements ExpiryOwner {
   /** Drops the token; its user is still known. */
   drop(): void {
     this.#state = NO_TOKEN
-    this.#expiry.stop()
+    this.#watch(undefined)
   }
 
   /** Drops the token and its user. */
@@ -181,16 +140,87 @@ export class CurrentToken implements ExpiryOwner {
 
   /** Drops the token of a user who is no longer signed in, and all other data of that user. */
   async signOut(signal: AbortSignal): Promise<void> {
-    const isKnown = this.#user.isAnonymous === false
+    const { hasUser } = this
     this.forget()
-    if (isKnown) await this.#changeUser(signal)
+    if (hasUser) await this.#changeUser(signal)
   }
 
   async #changeUser(signal: AbortSignal): Promise<void> {
-    this.#options.logger?.info('Everything of the previous user is removed.')
-    const handler = this.#onUserChange
-    if (handler) await answerInTime(this.#environment.clock, 'The handler of the user change', signal, handler)
+    const { logger, onUserChange } = this.#options
+    logger?.info('Everything of the previous user is removed.')
+    if (onUserChange)
+      await answerInTime(this.#environment.clock, 'The handler of the user change', signal, onUserChange)
     signal.throwIfAborted()
+  }
+
+  // ── The expiry ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Whether the expiry is watched: a disconnected agent holds no timer, and does not renew tokens (REL-02). @default true */
+  watchExpiry(isWatched: boolean): void {
+    if (this.#isSuspended !== isWatched) return
+    this.#isSuspended = !isWatched
+    if (isWatched) this.#arm()
+    else this.#disarm()
+  }
+
+  /** Renews or reports the token if it is about to expire, since timers stop while a laptop sleeps or a page is frozen. */
+  checkExpiry(): void {
+    if (this.#dueAt === undefined || this.#environment.clock.now() < this.#dueAt) return
+    this.#watch(undefined)
+    void this.#handleDue()
+  }
+
+  /** A token that can be renewed is; the host is notified only if that fails. */
+  async #handleDue(): Promise<void> {
+    const { token, expiresAt } = this.#state
+    if (expiresAt === undefined) return
+    const renewed = this.#renew()
+    if (!renewed) return this.announce(expiresAt)
+    try {
+      await renewed
+      // A fresh token with a short life is used until it expires.
+      if (token === this.#state.token && this.#environment.clock.now() < expiresAt) this.#watch(expiresAt)
+    } catch (error) {
+      this.#options.logger?.warn('The access token could not be renewed.', {
+        reason: error instanceof AuthError ? error.reason : undefined,
+      })
+      if (token === this.#state.token) this.announce(expiresAt)
+    }
+  }
+
+  /** Watches the given time instead of the previous one. */
+  #watch(dueAt: number | undefined): void {
+    this.#disarm()
+    this.#dueAt = dueAt
+    this.#arm()
+  }
+
+  #arm(): void {
+    if (this.#dueAt === undefined || this.#isSuspended) return
+    const token = new WeakRef(this)
+    this.#stopListening = this.#environment.page?.onReturn(() => token.deref()?.checkExpiry())
+    this.#wait(this.#dueAt)
+  }
+
+  #disarm(): void {
+    this.#environment.clock.clearTimeout(this.#timer)
+    this.#stopListening?.()
+    this.#timer = this.#stopListening = undefined
+  }
+
+  /** Looks at the clock at least once a minute. So a laptop that slept detects the expiry soon after waking. */
+  #wait(dueAt: number): void {
+    const { clock } = this.#environment
+    const delayMs = Math.min(Math.max(0, dueAt - clock.now()), LONGEST_STEP_MS)
+    // A timer must not keep an agent in memory that the host has dropped (REL-01).
+    const token = new WeakRef(this)
+    this.#timer = clock.setTimeout(() => token.deref()?.look(dueAt), delayMs, { background: true })
+  }
+
+  /** Called by the timer. */
+  look(dueAt: number): void {
+    if (this.#environment.clock.now() < dueAt) this.#wait(dueAt)
+    else this.checkExpiry()
   }
 }
 
@@ -205,7 +235,7 @@ export class CurrentToken implements ExpiryOwner {
  *                      supplied      updateToken(), for a strategy that obtains tokens itself
  */
 export type TokenState =
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none'; readonly token: null; readonly expiresAt: undefined; readonly isAnnounced: true }
   | ({ readonly kind: 'held' } & TokenInUse)
   /** Supplied by the host. It overrides the tokens of the strategy until `until`, in milliseconds since the epoch. */
   | ({ readonly kind: 'supplied'; readonly until: number } & TokenInUse)
@@ -220,12 +250,7 @@ export interface TokenInUse {
 }
 
 /** The state without a token. */
-const NO_TOKEN: TokenState = { kind: 'none' }
-
-/** The token of a state, or null. */
-function tokenOf(state: TokenState): string | null {
-  return state.kind === 'none' ? null : state.token
-}
+const NO_TOKEN: TokenState = { kind: 'none', token: null, expiresAt: undefined, isAnnounced: true }
 
 /**
  * The user of the tokens so far. An anonymous token has no user; an unreadable token counts as one of the same user. ID
@@ -264,104 +289,5 @@ function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
     isAnonymous: false,
     access: next.access ?? previous.access,
     identity: next.identity ?? previous.identity,
-  }
-}
-
-interface WatchedExpiry {
-  /** When the token counts as about to expire, in milliseconds since the epoch. */
-  readonly moment: number
-  readonly expiresAt: number
-}
-
-/** Who has the watched token. */
-export interface ExpiryOwner {
-  /** Called once per watched token, with its expiry. */
-  handleDue(expiresAt: number): void
-}
-
-/** Longest single timer, because a sleeping laptop stops all timers. */
-const LONGEST_STEP_MS = 60_000
-
-/**
- * Watches the expiry of one token, with one timer. The clock is also read when the page or the network returns, since
- * timers stop while a laptop sleeps or a page is frozen.
- */
-export class ExpiryWatch {
-  readonly #environment: Pick<Environment, 'clock' | 'page'>
-  readonly #owner: ExpiryOwner
-  #watched: WatchedExpiry | undefined
-  #timer: unknown
-  #stopListening: (() => void) | undefined
-  #isSuspended = false
-
-  constructor(environment: Pick<Environment, 'clock' | 'page'>, owner: ExpiryOwner) {
-    this.#environment = environment
-    this.#owner = owner
-  }
-
-  /** Watches a token instead of the previous one. */
-  start(moment: number, expiresAt: number): void {
-    this.stop()
-    this.#watched = { moment, expiresAt }
-    this.#arm()
-  }
-
-  stop(): void {
-    this.#disarm()
-    this.#watched = undefined
-  }
-
-  /** Holds no timer and no listener until {@link resume}: a disconnected agent does not renew tokens (REL-02). */
-  suspend(): void {
-    this.#isSuspended = true
-    this.#disarm()
-  }
-
-  /** Reverts {@link suspend}. */
-  resume(): void {
-    if (!this.#isSuspended) return
-    this.#isSuspended = false
-    this.#arm()
-  }
-
-  /** Calls back if the token is due. */
-  check(): void {
-    const watched = this.#watched
-    if (!watched || this.#environment.clock.now() < watched.moment) return
-    this.stop()
-    this.#owner.handleDue(watched.expiresAt)
-  }
-
-  #arm(): void {
-    if (!this.#watched || this.#isSuspended) return
-    const { page } = this.#environment
-    if (page) {
-      const watch = new WeakRef(this)
-      this.#stopListening = page.onReturn(() => watch.deref()?.check())
-    }
-    this.#wait(this.#watched.moment)
-  }
-
-  #disarm(): void {
-    this.#environment.clock.clearTimeout(this.#timer)
-    this.#stopListening?.()
-    this.#timer = this.#stopListening = undefined
-  }
-
-  /** Looks at the clock at least once a minute. So a laptop that slept detects the expiry soon after waking. */
-  #wait(moment: number): void {
-    const { clock } = this.#environment
-    const delayMs = Math.min(Math.max(0, moment - clock.now()), LONGEST_STEP_MS)
-    // A timer must not keep an agent in memory that the host has dropped (REL-01).
-    const watch = new WeakRef(this)
-    this.#timer = clock.setTimeout(() => void watch.deref()?.look(), delayMs, { background: true })
-  }
-
-  /** Called by the timer. */
-  look(): void {
-    const watched = this.#watched
-    this.check()
-    // Not due yet. Otherwise another token may be watched by now.
-    if (watched && watched === this.#watched) this.#wait(watched.moment)
   }
 }

@@ -1,7 +1,6 @@
 import { AuthError } from '../errors.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { AuthProvider, AuthStrategy, AuthStrategyInitializeOptions, LogoutOptions } from './auth-strategy.ts'
-import { isStrategy } from './check-auth.ts'
 import { OwnStrategy, type StrategyOwner } from './own-strategy.ts'
 
 /** A strategy or a provider of the host, of which only some members exist. */
@@ -14,7 +13,7 @@ export class HostStrategy extends OwnStrategy {
   constructor(given: AuthStrategy | AuthProvider) {
     super()
     this.#provider = given
-    this.#strategy = isStrategy(given) ? (given as AuthStrategy) : undefined
+    this.#strategy = isStrategy(given) ? given : undefined
   }
 
   override get acceptsTokens(): boolean {
@@ -65,4 +64,14 @@ export class HostStrategy extends OwnStrategy {
   override getDomain(): string | undefined {
     return this.#strategy?.getDomain?.()
   }
+}
+
+/** Whether the host supplied a whole strategy, not only a source of tokens. */
+export function isStrategy(input: object): input is AuthStrategy {
+  return ['initialize', 'authenticate', 'getToken'].every(name => hasMethod(input, name))
+}
+
+/** Whether an object has a function of this name. */
+export function hasMethod<Name extends string>(input: object, name: Name): input is Record<Name, () => unknown> {
+  return name in input && typeof (input as Record<string, unknown>)[name] === 'function'
 }

@@ -51,7 +51,9 @@ export function resolveScopes(facts: ScopeFacts): readonly string[] {
   if (given) return given
   const base = nonEmpty(facts.platformScopes) ?? facts.defaults ?? defaultScopes(agent)
   const customer = agent.userType === 'customer' ? [SCOPE.CUSTOMER_MANAGER] : []
-  return unique([...base, ...customer, ...extras(agent.extraScopes)])
+  const { extraScopes } = agent
+  const extras = typeof extraScopes === 'string' ? extraScopes.split(/[\s,]/) : (extraScopes ?? [])
+  return uniqueScopes([...base, ...customer, ...extras])
 }
 
 /**
@@ -65,14 +67,11 @@ export function prefixScopes(scopes: readonly string[], prefix: string): string[
 
 /** Fingerprint of a set of scopes: eight hex digits, independent of order, repetitions and blanks. */
 export function scopeFingerprint(scopes: readonly string[]): string {
-  return fnv1a(unique(scopes).sort().join(' '))
+  return fnv1a(uniqueScopes(scopes).sort().join(' '))
 }
 
-function extras(given: AgentAuthDetails['extraScopes']): readonly string[] {
-  return typeof given === 'string' ? given.split(/[\s,]/) : (given ?? [])
-}
-
-function unique(scopes: readonly string[]): string[] {
+/** A set of scopes: without repetitions and blanks. */
+export function uniqueScopes(scopes: readonly string[]): string[] {
   return [...new Set(trimmed(scopes))]
 }
 

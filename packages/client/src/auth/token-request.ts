@@ -1,66 +1,141 @@
-import { restBase } from '@aiagent/protocol'
+import {
+  ANONYMOUS_CLIENT,
+  type OAuthMetadata,
+  parseOAuthMetadata,
+  paths,
+  restBase,
+  TENANT_PLACEHOLDER,
+} from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { objectIn } from '../util/json.ts'
-import { isLoopbackHost } from '../util/loopback.ts'
+import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
+import type { AuthStrategyInitializeOptions } from './auth-strategy.ts'
+import { prefixScopes } from './scopes.ts'
 
-/** One client-credentials grant. */
-export interface TokenRequest {
-  tokenUrl: string
-  clientId: string
-  clientSecret: string
-  /** In the form of the endpoint. An empty list sends none. */
-  scopes: readonly string[]
-  /** Whether the endpoint may use plain http although it is not on this machine. */
-  allowHttp: boolean
-  /** Whether the endpoint may use plain http on this machine. @default true */
-  allowLoopback?: boolean
-  onRateLimited?: RateLimitCallback | undefined
-  /** Time limit of all requests and waits, in milliseconds. @default 30_000 */
-  limitMs?: number
+/*
+ * Tokens by client id and secret: the deployment's metadata, which names the endpoint of anonymous tokens, and the grant.
+ */
+
+type Network = Pick<Environment, 'fetch' | 'clock'>
+
+/** The deployment that a token is for. */
+type TokenDeployment = Pick<AuthStrategyInitializeOptions, 'deploymentInfo' | 'endpoint' | 'onRateLimited'>
+
+/**
+ * Fetches the deployment's token and login addresses. Waits where the service limits the rate of calls.
+ *
+ * @throws {AuthError} `metadata_failed`
+ */
+export async function fetchOAuthMetadata(
+  environment: Network,
+  apiDomain: string,
+  signal?: AbortSignal,
+  path = paths.metadataOfDeployment(),
+  onRateLimited?: RateLimitCallback,
+): Promise<OAuthMetadata> {
+  const address = restBase(apiDomain) + path
+  const patience = { name: 'getOAuthMetadata', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
+  const answer = await fetchPatiently(environment, address, { method: 'GET' }, patience).catch(cause => {
+    const problem = cause instanceof Error ? cause.message : 'the request failed'
+    throw metadataError(`could not be loaded: ${problem}`, undefined, cause)
+  })
+  if (!answer.ok) throw metadataError(`could not be loaded: status ${answer.status}`, answer.status)
+  try {
+    return parseOAuthMetadata(JSON.parse(answer.text))
+  } catch (cause) {
+    const isText = cause instanceof SyntaxError
+    throw metadataError(isText ? 'is not valid JSON' : `is not valid: ${(cause as Error).message}`, answer.status)
+  }
+}
+
+/** The part of the metadata that the anonymous token request uses. */
+export interface AnonymousTokenPlan {
+  readonly tokenUrl: string
+  /** Prefix of each scope. */
+  readonly scopePrefix: string
 }
 
 /**
- * Whether a token endpoint on another machine may use plain http: only for a deployment that the host itself addresses
- * by http. An API on this machine says nothing about that, since a deployment with https may have one, too.
+ * The token endpoint for anonymous tokens.
+ *
+ * @throws {AuthError} `metadata_failed`, naming the missing member
  */
-export function mayUseHttp(apiDomain: string, endpoint: string | undefined): boolean {
-  const base = restBase(endpoint ?? apiDomain)
-  return base.startsWith('http:') && (endpoint !== undefined || !isLoopbackHost(new URL(base).hostname))
+export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | null | undefined): AnonymousTokenPlan {
+  const details = metadata.authenticationDetails
+  if (!details) throw metadataError('has no authenticationDetails')
+  const url = details.oAuthAnonymousCustomer?.find(each => each.accessTokenURL)?.accessTokenURL
+  if (!url)
+    throw metadataError(
+      'has no authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL: anonymous access is disabled',
+    )
+  if (url.includes(TENANT_PLACEHOLDER) && !tenantId)
+    throw metadataError('has a token address per tenant, but the deployment info has no tenantId')
+  return {
+    tokenUrl: url.replaceAll(TENANT_PLACEHOLDER, () => tenantId ?? ''),
+    scopePrefix: details.apiPermissionPrefix ?? '',
+  }
 }
 
+export function metadataError(problem: string, status?: number, cause?: unknown): AuthError {
+  return new AuthError(`The OAuth metadata of the deployment ${problem}.`, 'metadata_failed', { status, cause })
+}
+
+/** What a token endpoint has issued. */
 export interface GrantedToken {
-  accessToken: string
+  readonly accessToken: string
   /** Lifetime in seconds, from the endpoint. */
-  expiresIn: number | undefined
+  readonly expiresIn: number | undefined
+}
+
+/**
+ * Requests an anonymous token: with the placeholder credentials, from the endpoint that the deployment names.
+ *
+ * @param scopes without the prefix of the API
+ * @throws {AuthError} as {@link requestToken}
+ */
+export function requestAnonymousToken(
+  environment: Network,
+  { tokenUrl, scopePrefix }: AnonymousTokenPlan,
+  scopes: readonly string[],
+  given: TokenDeployment,
+  signal?: AbortSignal,
+  limitMs?: number,
+): Promise<GrantedToken> {
+  const { id, secret } = ANONYMOUS_CLIENT
+  const request = { tokenUrl, clientId: id, clientSecret: secret, scopes: prefixScopes(scopes, scopePrefix) }
+  return requestToken(environment, { ...request, isNamed: true }, given, signal, limitMs)
+}
+
+/** One client-credentials grant. */
+export interface TokenRequest {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** In the form of the endpoint. An empty list sends none. */
+  readonly scopes: readonly string[]
+  /** Whether the deployment named the endpoint, and not the host. @default false */
+  readonly isNamed?: boolean
 }
 
 /**
  * Requests a token by client id and secret: one form, one answer, no library.
  *
+ * @param limitMs time limit of all requests and waits
  * @throws {AuthError} `token_request_failed`, with the status if there was an answer. The only other detail is the
  *   OAuth error code, since the rest of an answer may contain a token.
  */
 export async function requestToken(
-  environment: Pick<Environment, 'fetch' | 'clock'>,
-  {
-    tokenUrl,
-    clientId,
-    clientSecret,
-    scopes,
-    allowHttp,
-    allowLoopback = true,
-    onRateLimited,
-    limitMs = TOKEN_WAIT_MS,
-  }: TokenRequest,
+  environment: Network,
+  { tokenUrl, clientId, clientSecret, scopes, isNamed = false }: TokenRequest,
+  given: TokenDeployment | undefined,
   signal?: AbortSignal,
+  limitMs = TOKEN_WAIT_MS,
 ): Promise<GrantedToken> {
-  // Plain http is allowed for endpoints on this machine, unless a deployment elsewhere names them, and for those of a
-  // deployment that the host itself addresses by http.
   const address = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw failed('the address of the token endpoint is invalid')
-  if (address.protocol === 'http:' && !allowHttp && !(allowLoopback && isLoopbackHost(address.hostname)))
+  if (address.protocol === 'http:' && !mayUseHttp(address.hostname, given, isNamed))
     throw failed('the token endpoint does not use https')
   // The gateway in front of the anonymous token endpoint inserts the real credentials; it relies on this order.
   const form = new URLSearchParams({
@@ -71,7 +146,7 @@ export async function requestToken(
   })
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' }
   const init = { method: 'POST', headers, body: form.toString() }
-  const patience = { name: 'getToken', signal, limitMs, onRateLimited }
+  const patience = { name: 'getToken', signal, limitMs, onRateLimited: given?.onRateLimited }
   const answer = await fetchPatiently(environment, tokenUrl, init, patience).catch((cause: unknown) => {
     const failure = cause instanceof FetchFailure ? cause : undefined
     throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)
@@ -88,6 +163,19 @@ export async function requestToken(
   if (!accessToken || !isBearer) throw failed('the answer contains no token', answer.status)
   const expiresIn = Number(expires_in ?? Number.NaN)
   return { accessToken, expiresIn: Number.isFinite(expiresIn) ? expiresIn : undefined }
+}
+
+/**
+ * Whether a token endpoint may use plain http. On another machine only for a deployment that the host itself addresses by http:
+ * an API on this machine says nothing about that, since a deployment with https may have one, too. On this machine, unless
+ * a deployment elsewhere named it.
+ */
+function mayUseHttp(hostname: string, given: TokenDeployment | undefined, isNamed: boolean): boolean {
+  const { endpoint, deploymentInfo } = given ?? {}
+  const base = restBase(endpoint ?? deploymentInfo?.apiDomain ?? '')
+  const isLocal = isOnThisMachine(base)
+  if (base.startsWith('http:') && (endpoint !== undefined || !isLocal)) return true
+  return isLoopbackHost(hostname) && (!isNamed || endpoint === undefined || isLocal)
 }
 
 /** The token that a host or a service has given, without the line break of a file that it came from; empty if it gave none. */

@@ -2,6 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
 import type { AuthenticationInput } from './auth-input.ts'
+import type { AuthenticationServiceOptions } from './authentication-options.ts'
 import { AuthenticationService } from './authentication-service.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
@@ -15,11 +16,14 @@ async function setUp(input: (issue: (claims: object) => string) => Authenticatio
     authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/token' }] },
   })
   service.on('POST /token', () => ({ access_token: issue({ sub: `anonymous ${count}` }) }))
-  const auth = new AuthenticationService(input(issue), { environment: service.environment() })
   const changes: (string | null)[] = []
-  auth.setUserChangeHandler(() => void changes.push(auth.getCachedToken()))
+  const options: AuthenticationServiceOptions = {
+    environment: service.environment(),
+    onUserChange: () => void changes.push(auth.getCachedToken()),
+  }
+  const auth = new AuthenticationService(input(issue), options)
   await auth.initialize({ deploymentInfo })
-  return { auth, clock: service.clock, issue, changes }
+  return { auth, clock: service.clock, issue, changes, options }
 }
 
 const preAuth = (claims: object) => (issue: (claims: object) => string) =>
@@ -68,10 +72,10 @@ describe('a token of another user', () => {
   })
 
   it('[SEC-02] reaches no caller before the handler has finished', async () => {
-    const { auth, issue } = await setUp(preAuth({ sub: 'ada' }))
+    const { auth, issue, options } = await setUp(preAuth({ sub: 'ada' }))
     await auth.getToken()
     let finish = () => {}
-    auth.setUserChangeHandler(() => new Promise<void>(resolve => (finish = resolve)))
+    options.onUserChange = () => new Promise<void>(resolve => (finish = resolve))
     const next = issue({ sub: 'bob' })
     const order: string[] = []
     const updated = auth.updateToken(next).then(() => order.push('updated'))
@@ -84,13 +88,13 @@ describe('a token of another user', () => {
   })
 
   it('[SEC-02] is not used when the handler fails, and reported again with the next token', async () => {
-    const { auth, issue } = await setUp(preAuth({ sub: 'ada' }))
+    const { auth, issue, options } = await setUp(preAuth({ sub: 'ada' }))
     const first = await auth.getToken()
     let calls = 0
-    auth.setUserChangeHandler(() => {
+    options.onUserChange = () => {
       calls++
       if (calls === 1) throw new Error('The store is full')
-    })
+    }
     await expect(auth.updateToken(issue({ sub: 'bob' }))).rejects.toMatchObject({ reason: 'token_request_failed' })
     expect(await auth.getToken()).toBe(first)
     await auth.updateToken(issue({ sub: 'bob' }))

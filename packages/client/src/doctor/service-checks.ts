@@ -1,12 +1,11 @@
-import { ANONYMOUS_CLIENT, paths, restBase } from '@aiagent/protocol'
+import { paths, restBase } from '@aiagent/protocol'
 import { ApiHelper } from '../api/api-helper.ts'
-import { fetchOAuthMetadata, planAnonymousToken } from '../auth/oauth-metadata.ts'
-import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'
-import { mayUseHttp, requestToken } from '../auth/token-request.ts'
+import { defaultScopes, resolveScopes } from '../auth/scopes.ts'
+import { fetchOAuthMetadata, planAnonymousToken, requestAnonymousToken } from '../auth/token-request.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
-import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
+import { isLoopbackHost } from '../util/loopback.ts'
 import type { Examination } from './examination.ts'
 import { type DoctorCode, failed, passed, skipped, type Verdict, warning } from './report.ts'
 
@@ -193,16 +192,9 @@ async function anonymousToken(
 ): Promise<{ accessToken: string; expiresIn: number | undefined }> {
   const { environment, deployment, metadata } = examination
   if (!deployment || !metadata) throw new TypeError('The deployment is unknown.')
-  const { tokenUrl, scopePrefix } = planAnonymousToken(metadata, deployment.tenantId)
-  const request = {
-    tokenUrl,
-    clientId: ANONYMOUS_CLIENT.id,
-    clientSecret: ANONYMOUS_CLIENT.secret,
-    scopes: prefixScopes(scopes, scopePrefix),
-    allowHttp: mayUseHttp(deployment.apiDomain, examination.options.endpoint),
-    allowLoopback: isOnThisMachine(restBase(examination.options.endpoint)),
-  }
-  const granted = await limited(examination, signal => requestToken(environment, request, signal))
+  const plan = planAnonymousToken(metadata, deployment.tenantId)
+  const given = { deploymentInfo: deployment, endpoint: examination.options.endpoint }
+  const granted = await limited(examination, signal => requestAnonymousToken(environment, plan, scopes, given, signal))
   examination.secrets.add(granted.accessToken)
   return granted
 }

@@ -1,7 +1,6 @@
 import { AuthError } from '../../errors.ts'
 import { resolveEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import {
   type AuthorizationRequest,
   createAuthorizationRequest,
@@ -57,10 +56,8 @@ export class CodeLogin {
     const { authority, host, issuer, authorizationEndpoint, tokenEndpoint } = login
     for (const endpoint of [authorizationEndpoint, tokenEndpoint])
       requireProviderAddress(endpoint, { knownAuthorities: [] }, 'An endpoint of the login', 'metadata_failed')
-    const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS }
-    const fetch = (address: string) => fetchPatiently(platform, address, { method: 'GET' }, patience)
-    const config = { knownAuthorities: [host] }
-    const published = await fetchOpenIdConfiguration({ authority, config }, fetch).catch((error: unknown) => {
+    const provider = { environment: platform, authority, config: { knownAuthorities: [host] } }
+    const published = await fetchOpenIdConfiguration(provider, signal).catch((error: unknown) => {
       signal?.throwIfAborted()
       const hasNone = error instanceof AuthError && error.status !== undefined && error.status < 500
       if (!hasNone) throw error

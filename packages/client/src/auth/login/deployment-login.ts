@@ -6,8 +6,8 @@ import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
 import { isLoopbackHost, isOnThisMachine } from '../../util/loopback.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
-import { fetchOAuthMetadata, metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
+import { fetchOAuthMetadata, metadataError } from '../token-request.ts'
 import { constructedEndpoint, constructedIssuer } from './logout-plan.ts'
 
 /** Where the deployment serves the page that a login returns to. */

@@ -1,16 +1,11 @@
 import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
 import { AuthError } from '../../errors.ts'
-import { fetchText } from '../../platform/patient-fetch.ts'
-import { withTimeLimit } from '../../util/abort.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { asAuthError } from './identity-errors.ts'
 import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
 import { loginPage } from './login-page.ts'
 import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
-import { fetchOpenIdConfiguration } from './openid-configuration.ts'
-
-/** How long a logout waits for the provider's configuration, in milliseconds. */
-const METADATA_LIMIT_MS = 10_000
+import { fetchEndSessionEndpoint } from './openid-configuration.ts'
 
 /** The part of a `PublicClientApplication` that is used. */
 export type MsalApplication = Pick<
@@ -133,15 +128,9 @@ export class MsalAuthStrategy extends Login {
         'The browser blocked the sign-out window. Start the sign-out within a click.',
         'popup_blocked',
       )
-    const load = (signal: AbortSignal) =>
-      fetchOpenIdConfiguration({ authority, config }, address =>
-        fetchText(environment, address, { method: 'GET' }, signal),
-      )
     const published =
-      plan.logoutClaim === undefined
-        ? await withTimeLimit(environment.clock, METADATA_LIMIT_MS, undefined, load).catch(() => undefined)
-        : undefined
-    const address = fallbackAddress(plan, published?.end_session_endpoint, config.clientId)
+      plan.logoutClaim === undefined ? await fetchEndSessionEndpoint({ authority, config, environment }) : undefined
+    const address = fallbackAddress(plan, published, config.clientId)
     if (opened) opened.navigate(address)
     else page.leave(address)
   }

@@ -1,5 +1,7 @@
 import { AuthError } from '../../errors.ts'
-import type { FetchedText } from '../../platform/patient-fetch.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { withTimeLimit } from '../../util/abort.ts'
 import { objectIn } from '../../util/json.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { isWebAddress, requireProviderAddress } from './provider-address.ts'
@@ -23,23 +25,37 @@ export interface KnownConfiguration extends OpenIdConfiguration {
 const WELL_KNOWN = '/.well-known/openid-configuration'
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'end_session_endpoint'] as const
 
+/** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
+const LOGOUT_LIMIT_MS = 10_000
+
+/** Where a provider publishes its configuration, and how it is fetched. */
+export interface ProviderAddress {
+  readonly environment: Environment
+  /** Base address of the provider. */
+  readonly authority: string
+  readonly config: Pick<PKCEAuthConfig, 'knownAuthorities'>
+  readonly onRateLimited?: Patience['onRateLimited']
+}
+
 /**
  * Fetches the provider's configuration: from the `v2.0` path of the authority, where deployments publish theirs,
- * otherwise from the authority itself, where most others do.
+ * otherwise from the authority itself, where most others do. Waits where the provider limits the rate of requests.
  *
- * @param fetch sends a GET request
  * @throws {AuthError} `metadata_failed` when there is none, or when it names an endpoint that `knownAuthorities` does
  *   not allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
-  { authority, config }: { authority: string; config: Pick<PKCEAuthConfig, 'knownAuthorities'> },
-  fetch: (address: string) => Promise<FetchedText>,
+  { environment, authority, config, onRateLimited }: ProviderAddress,
+  signal?: AbortSignal,
 ): Promise<KnownConfiguration> {
+  const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
   let status: number | undefined
   let cause: unknown
   const bases = authority.endsWith('/v2.0') ? [authority] : [`${authority}/v2.0`, authority]
   for (const base of bases) {
-    const answer = await fetch(base + WELL_KNOWN).catch((error: unknown) => void (cause = error))
+    const answer = await fetchPatiently(environment, base + WELL_KNOWN, { method: 'GET' }, patience).catch(
+      (error: unknown) => void (cause = error),
+    )
     if (answer) status = Math.max(status ?? 0, answer.status)
     const configuration = answer?.ok ? parseOpenIdConfiguration(answer.text) : undefined
     if (!configuration) continue
@@ -56,6 +72,14 @@ export async function fetchOpenIdConfiguration(
     'metadata_failed',
     { status, cause },
   )
+}
+
+/** The published end-session endpoint, if it can be loaded in time. */
+export async function fetchEndSessionEndpoint(provider: ProviderAddress): Promise<string | undefined> {
+  const { clock } = provider.environment
+  const load = (signal: AbortSignal) => fetchOpenIdConfiguration(provider, signal)
+  const found = await withTimeLimit(clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
+  return found?.end_session_endpoint
 }
 
 /**

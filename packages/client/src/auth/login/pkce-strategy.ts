@@ -1,9 +1,8 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
-import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
-import { untilAborted, withTimeLimit } from '../../util/abort.ts'
+import { untilAborted } from '../../util/abort.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
 import {
@@ -20,14 +19,18 @@ import { Login, type LoginOptions, type LoginRequest, type LoginSession } from '
 import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
 import { constructedEndpoint, endSessionRequest, fallbackAddress, type LogoutPlan } from './logout-plan.ts'
-import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration } from './openid-configuration.ts'
+import {
+  fetchEndSessionEndpoint,
+  fetchOpenIdConfiguration,
+  givenConfiguration,
+  type KnownConfiguration,
+  type ProviderAddress,
+} from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
 import { RenewalLock } from './renewal-lock.ts'
 import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
-/** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
-const LOGOUT_LIMIT_MS = 10_000
 /** Parameters of an answer, to be removed from the page's address. */
 const ANSWER_PARAMETERS = ['code', 'state', 'error', 'error_description', 'error_uri', 'session_state', 'iss']
 
@@ -310,35 +313,28 @@ export class PKCEAuthStrategy extends Login {
     const known = (this.#known ?? givenConfiguration(this.config))?.end_session_endpoint
     // A constructed endpoint yields to the provider's own.
     if (known !== undefined && known !== constructedEndpoint(this.authority)) return known
-    const load = (signal: AbortSignal) => this.#fetchConfiguration(signal)
-    const found = await withTimeLimit(this.environment.clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
-    return found?.end_session_endpoint
+    return fetchEndSessionEndpoint(this.#place)
   }
 
-  /** Waits where the provider limits the rate of requests. */
-  #fetchConfiguration(signal?: AbortSignal): Promise<KnownConfiguration> {
+  get #place(): ProviderAddress {
     const { authority, config, environment } = this
-    const onRateLimited = this.given?.onRateLimited
-    const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
-    const fetch = (address: string) => fetchPatiently(environment, address, { method: 'GET' }, patience)
-    return fetchOpenIdConfiguration({ authority, config }, fetch)
+    return { authority, config, environment, onRateLimited: this.given?.onRateLimited }
   }
 
   /** The provider: from the given configuration, otherwise from its published one. */
   async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
-    const { authority, environment, scopes } = this
+    const place = this.#place
     const given = givenConfiguration(this.config)
     this.#configuration ??=
-      given?.authorization_endpoint && given.token_endpoint ? Promise.resolve(given) : this.#fetchConfiguration()
+      given?.authorization_endpoint && given.token_endpoint ? Promise.resolve(given) : fetchOpenIdConfiguration(place)
     try {
       this.#known = await this.#configuration
     } catch (error) {
       this.#configuration = undefined
       throw error
     }
-    const config = { ...this.config, scopes }
-    const onRateLimited = this.given?.onRateLimited
-    return { config, authority, environment, onRateLimited, configuration: this.#known, pinnedIssuer }
+    const config = { ...this.config, scopes: this.scopes }
+    return { ...place, config, configuration: this.#known, pinnedIssuer }
   }
 }
 
