@@ -41,9 +41,7 @@ export function takeRememberedLogin(
   if (endpoint === undefined || !text) return undefined
   sessionStorage?.removeItem(keyOf(endpoint))
   try {
-    const config = JSON.parse(text) as PKCEAuthConfig
-    authorityOf(config)
-    return config
+    return JSON.parse(text) as PKCEAuthConfig
   } catch {
     return undefined
   }
@@ -64,7 +62,7 @@ export function takeStoredLogin(
   if (!config) return undefined
   const store = config.cacheLocation === 'localStorage' ? stores.localStorage : stores.sessionStorage
   try {
-    const key = userKey(authorityOf(config), config.clientId)
+    const key = userKey(authorityOf(config) ?? '', config.clientId)
     const text = store?.getItem(key)
     if (!text) return undefined
     store?.removeItem(key)

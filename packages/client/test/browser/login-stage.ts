@@ -14,7 +14,7 @@ import {
 } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import { SETTLED_LOOKS } from '../../src/auth/login/window-watch.ts'
+import { SETTLED_LOOKS } from '../../src/auth/login/popup-navigator.ts'
 import type { LoginCall, LoginSetup, Outcome } from './page/login-host.ts'
 
 const HOST_PAGE = `<!doctype html>

@@ -9,8 +9,7 @@ import {
   type Provider,
 } from './code-flow.ts'
 import type { DeploymentLogin } from './deployment-login.ts'
-import { fetchOpenIdConfiguration, type KnownConfiguration } from './openid-configuration.ts'
-import { requireProviderAddress } from './provider-address.ts'
+import { fetchOpenIdConfiguration, type KnownConfiguration, requireProviderAddress } from './openid-configuration.ts'
 import type { IssuedTokens } from './signed-in-user.ts'
 
 /** One request of a {@link CodeLogin}: the address to show, and the secrets that bind the answer to it. */

@@ -150,7 +150,7 @@ describe('what a login reads and does in its page', () => {
     const window = new FakeWindow()
     const shown: string[] = []
     const wait = (name: string, signal: AbortSignal) =>
-      void shownAgain(window as unknown as PageWindow, signal).then(() => shown.push(name))
+      void shownAgain(loginPage(window as unknown as PageWindow), signal).then(() => shown.push(name))
     const aborted = new AbortController()
     wait('aborted', aborted.signal)
     wait('waiting', new AbortController().signal)

@@ -122,13 +122,8 @@ export function loginPage(window: PageWindow): LoginPage {
  * Resolves when the page is shown from the back/forward cache: the user came back from a redirect, which is over. What
  * waits for the redirect would wait endlessly.
  */
-export function shownAgain(window: PageWindow, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const onShow = ({ persisted }: PageTransitionEvent) => {
-      if (persisted) resolve()
-    }
-    window.addEventListener('pageshow', onShow, { signal })
-  })
+export function shownAgain(page: LoginPage, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => signal.addEventListener('abort', page.onRestored(resolve)))
 }
 
 function loginWindow(opened: Window): LoginWindow {

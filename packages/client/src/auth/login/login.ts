@@ -3,7 +3,7 @@ import type { Logger } from '../../logger.ts'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { PageWindow } from '../../platform/page.ts'
-import { untilAborted } from '../../util/abort.ts'
+import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts'
 import { Era } from '../../util/era.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { expiryOf, renewalTime } from '../access-token.ts'
@@ -12,10 +12,10 @@ import { answerInTime } from '../host-call.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import { asAuthError } from './identity-errors.ts'
-import { shownAgain } from './login-page.ts'
+import { type LoginPage, loginPage, shownAgain } from './login-page.ts'
 import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
+import { isWebAddress, requireProviderAddress } from './openid-configuration.ts'
 import { authorityOf, userKey } from './provider-address.ts'
-import { awaitLogoutWindow } from './window-watch.ts'
 
 /** Dependencies of a login. */
 export interface LoginOptions {
@@ -59,6 +59,9 @@ type LoginState =
       readonly renewal?: Promise<LoginSession> | undefined
     }
 
+/** How long a logout waits for the answer of its window, in milliseconds. The window stays open. */
+const LOGOUT_LIMIT_MS = 30_000
+
 /** Weak: an agent that is dropped without `destroy()` can still be collected. */
 const logins = /* @__PURE__ */ new WeakMap<PageWindow, Set<WeakRef<Login>>>()
 
@@ -76,6 +79,7 @@ export abstract class Login extends OwnStrategy {
   /** Base address of the provider, without a trailing slash. */
   protected readonly authority: string
   #environment: Environment | undefined
+  #page: LoginPage | undefined
   #logger: Logger | undefined
   #state: LoginState = { kind: 'signed-out' }
   /** Ended by every sign-out, here or elsewhere: what was requested before must not be used or stored. */
@@ -91,16 +95,21 @@ export abstract class Login extends OwnStrategy {
    * @throws {AuthError} `invalid_input` when the config lacks the client, the authority or the redirect page, or its
    *   authority is not allowed
    */
-  constructor(config: PKCEAuthConfig, { environment, logger }: LoginOptions = {}) {
+  constructor(config: PKCEAuthConfig, { environment, logger }: LoginOptions = {}, page?: LoginPage) {
     super()
     for (const field of ['clientId', 'redirectUri'] as const) {
       if (typeof config?.[field] !== 'string' || !config[field].trim())
         throw new AuthError(`auth.config.${field} is missing. A login needs it.`, 'invalid_input')
     }
     this.config = config
-    this.authority = authorityOf(config)
+    const authority = authorityOf(config)
+    if (!authority || !isWebAddress(authority))
+      throw new AuthError('auth.config.authorizationUrl is not the address of an identity provider.', 'invalid_input')
+    requireProviderAddress(authority, config, 'auth.config.authorizationUrl', 'invalid_input')
+    this.authority = authority
     this.#environment = environment
     this.#logger = logger
+    this.#page = page
   }
 
   // ── The provider ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,9 +167,13 @@ export abstract class Login extends OwnStrategy {
     return this.#era.signal
   }
 
-  /** Address of the page. */
-  protected get address(): string {
-    return this.#window?.location.href ?? this.config.redirectUri
+  /** Windows and addresses of the page. Undefined outside a browser. */
+  protected get page(): LoginPage | undefined {
+    return (this.#page ??= this.#window && loginPage(this.#window))
+  }
+
+  get #address(): string {
+    return this.page?.address ?? this.config.redirectUri
   }
 
   // ── The strategy ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,7 +279,7 @@ export abstract class Login extends OwnStrategy {
       scheme: this.#scheme,
       redirectUri,
       nextRoute: nextRoute && this.#absolute(nextRoute),
-      currentAddress: this.address,
+      currentAddress: this.#address,
       idToken: ending?.idToken,
       logoutClaim: logoutClaimOf(ending?.accessToken),
       authority: this.authority,
@@ -274,7 +287,11 @@ export abstract class Login extends OwnStrategy {
     const { signal } = this.#attempt
     try {
       const work = this.#orShownAgain(this.#scheme, this.signOut(plan, after), signal)
-      await (this.#scheme === 'popup' ? awaitLogoutWindow(this.environment.clock, signal, work) : work)
+      if (this.#scheme !== 'popup') return void (await work)
+      await withTimeLimit(this.environment.clock, LOGOUT_LIMIT_MS, signal, () => work).catch((error: unknown) => {
+        // An opener policy can hide that the user has closed the window, and nothing can be sent until the logout has settled.
+        if (!(error instanceof TimeLimitError)) throw error
+      })
     } catch (error) {
       const failure = asAuthError(error, 'The sign-out')
       if (failure.reason === 'popup_blocked') this.#unfinished = ending
@@ -390,9 +407,9 @@ export abstract class Login extends OwnStrategy {
 
   /** The outcome of a call that leaves the page; undefined when the page is shown again afterwards (SEC-17). */
   #orShownAgain<T>(scheme: AuthScheme, work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    const window = this.#window
-    if (scheme !== 'redirect' || !window) return work
-    return Promise.race([work, shownAgain(window, signal).then(() => undefined)])
+    const { page } = this
+    if (scheme !== 'redirect' || !page) return work
+    return Promise.race([work, shownAgain(page, signal).then(() => undefined)])
   }
 
   #keep(session: LoginSession, idToken: string | undefined, interaction?: Promise<LoginSession>): LoginSession {
@@ -412,7 +429,7 @@ export abstract class Login extends OwnStrategy {
   }
 
   #absolute(route: string | undefined): string {
-    const { address } = this
+    const address = this.#address
     return route && URL.canParse(route, address) ? new URL(route, address).href : address
   }
 

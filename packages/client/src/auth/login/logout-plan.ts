@@ -1,6 +1,6 @@
 import { readClaims } from '../access-token.ts'
 import type { AuthScheme } from '../auth-strategy.ts'
-import { isWebAddress } from './provider-address.ts'
+import { isWebAddress } from './openid-configuration.ts'
 
 /** The decisions for a logout, made before any side effect. */
 export interface LogoutPlan {

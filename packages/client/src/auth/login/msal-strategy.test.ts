@@ -43,7 +43,7 @@ async function setUp(answers: Record<string, () => unknown> = {}, authScheme: Au
       origin: 'https://app.test',
       assign: (address: string) => went.push(address),
     },
-    open: () => ({ location: { replace: (address: string) => went.push(`popup ${address}`) } }),
+    open: () => ({ focus() {}, location: { replace: (address: string) => went.push(`popup ${address}`) } }),
   })
   const service = new FakeService()
   const environment = service.environment({ page })

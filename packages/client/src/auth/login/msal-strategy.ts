@@ -3,9 +3,9 @@ import { AuthError } from '../../errors.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { asAuthError } from './identity-errors.ts'
 import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
-import { loginPage } from './login-page.ts'
 import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
 import { fetchEndSessionEndpoint } from './openid-configuration.ts'
+import { PopupNavigator } from './popup-navigator.ts'
 
 /** The part of a `PublicClientApplication` that is used. */
 export type MsalApplication = Pick<
@@ -118,16 +118,9 @@ export class MsalAuthStrategy extends Login {
    * end-session endpoint, otherwise the usual one (AUTH-22).
    */
   async #fallBack(plan: LogoutPlan): Promise<void> {
-    const { authority, config, environment } = this
-    const { window } = environment.page ?? {}
-    if (!window) throw new AuthError('A sign-out needs a browser.', 'browser_unsupported')
-    const page = loginPage(window)
-    const opened = plan.scheme === 'popup' ? page.open() : undefined
-    if (opened === null)
-      throw new AuthError(
-        'The browser blocked the sign-out window. Start the sign-out within a click.',
-        'popup_blocked',
-      )
+    const { authority, config, environment, page } = this
+    if (!page) throw new AuthError('A sign-out needs a browser.', 'browser_unsupported')
+    const opened = plan.scheme === 'popup' ? new PopupNavigator(page, environment.clock).open() : undefined
     const published =
       plan.logoutClaim === undefined ? await fetchEndSessionEndpoint({ authority, config, environment }) : undefined
     const address = fallbackAddress(plan, published, config.clientId)

@@ -3,8 +3,8 @@ import type { Environment } from '../../platform/environment.ts'
 import { fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { withTimeLimit } from '../../util/abort.ts'
 import { objectIn } from '../../util/json.ts'
+import { isLoopbackHost } from '../../util/loopback.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
 /** The part of a provider's OpenID configuration that the library uses. */
 export interface OpenIdConfiguration {
@@ -59,11 +59,7 @@ export async function fetchOpenIdConfiguration(
     if (answer) status = Math.max(status ?? 0, answer.status)
     const configuration = answer?.ok ? parseOpenIdConfiguration(answer.text) : undefined
     if (!configuration) continue
-    for (const name of ENDPOINTS) {
-      const endpoint = configuration[name]
-      if (endpoint !== undefined)
-        requireProviderAddress(endpoint, config, `The ${name} of the OpenID configuration`, 'metadata_failed')
-    }
+    requireEndpoints(configuration, config, 'the OpenID configuration', 'metadata_failed')
     if (configuration.issuer !== undefined) requireOwnIssuer(configuration.issuer, authority, config)
     return { ...configuration, isPublished: true }
   }
@@ -108,18 +104,21 @@ function requireOwnIssuer(issuer: string, authority: string, config: Pick<PKCEAu
 export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): KnownConfiguration | undefined {
   const given = authorityMetadata === undefined ? undefined : parseOpenIdConfiguration(authorityMetadata)
   if (!given) return undefined
-  for (const name of ENDPOINTS) {
-    const endpoint = given[name]
-    // `knownAuthorities` does not apply: the host or the deployment chose these endpoints.
-    if (endpoint !== undefined)
-      requireProviderAddress(
-        endpoint,
-        { knownAuthorities: [] },
-        `The ${name} of auth.config.authorityMetadata`,
-        'invalid_input',
-      )
-  }
+  // `knownAuthorities` does not apply: the host or the deployment chose these endpoints.
+  requireEndpoints(given, { knownAuthorities: [] }, 'auth.config.authorityMetadata', 'invalid_input')
   return { ...given, isPublished: false }
+}
+
+function requireEndpoints(
+  configuration: OpenIdConfiguration,
+  config: Pick<PKCEAuthConfig, 'knownAuthorities'>,
+  source: string,
+  reason: 'invalid_input' | 'metadata_failed',
+): void {
+  for (const name of ENDPOINTS) {
+    const endpoint = configuration[name]
+    if (endpoint !== undefined) requireProviderAddress(endpoint, config, `The ${name} of ${source}`, reason)
+  }
 }
 
 /**
@@ -135,4 +134,29 @@ function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined
       )
     }),
   )
+}
+
+/** Whether a text is an http(s) address. */
+export function isWebAddress(address: string): boolean {
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+}
+
+/**
+ * Rejects an address that a login must not use: one outside the hosts of `knownAuthorities` (if there are any), or one
+ * with plain http to another machine.
+ *
+ * @throws {AuthError} with the given reason
+ */
+export function requireProviderAddress(
+  address: string,
+  config: Pick<PKCEAuthConfig, 'knownAuthorities'>,
+  what: string,
+  reason: 'invalid_input' | 'metadata_failed',
+): void {
+  const url = new URL(address)
+  if (url.protocol !== 'https:' && !isLoopbackHost(url.hostname))
+    throw new AuthError(`${what} does not use https: ${url.origin}.`, reason)
+  const known = (config.knownAuthorities ?? []).map(each => (isWebAddress(each) ? new URL(each).host : each))
+  if (known.length > 0 && !known.includes(url.host) && !known.includes(url.hostname))
+    throw new AuthError(`${what} is on ${url.host}, which is not in auth.config.knownAuthorities.`, reason)
 }

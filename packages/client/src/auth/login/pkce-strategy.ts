@@ -16,18 +16,19 @@ import {
 import { removeLoginMetadata } from './deployment-login.ts'
 import { isRefreshTokenRejected } from './identity-errors.ts'
 import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
-import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
+import type { LoginPage, LoginWindow } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
 import { constructedEndpoint, endSessionRequest, fallbackAddress, type LogoutPlan } from './logout-plan.ts'
 import {
   fetchEndSessionEndpoint,
   fetchOpenIdConfiguration,
   givenConfiguration,
+  isWebAddress,
   type KnownConfiguration,
   type ProviderAddress,
 } from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
-import { isWebAddress, userKey } from './provider-address.ts'
+import { userKey } from './provider-address.ts'
 import { RenewalLock } from './renewal-lock.ts'
 import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
@@ -64,10 +65,9 @@ export class PKCEAuthStrategy extends Login {
    *   authority is not allowed; `browser_unsupported` outside a browser
    */
   constructor(config: PKCEAuthConfig, options: PKCEAuthStrategyOptions = {}) {
-    super(config, options)
+    super(config, options, options.page)
+    const { page } = this
     const { clock, sessionStorage, localStorage } = this.environment
-    const { window } = this.environment.page ?? {}
-    const page = options.page ?? (window && loginPage(window))
     if (!page)
       throw new AuthError(
         'A login needs a browser, with its page in the environment. Elsewhere pass a token or client credentials.',
@@ -80,10 +80,6 @@ export class PKCEAuthStrategy extends Login {
     this.#states = new LoginStates(sessionStorage)
     this.#users = new SignedInUserStore(lasting, userKey(this.authority, config.clientId))
     this.#lock = new RenewalLock(page, clock, `${this.authority} ${config.clientId}`)
-  }
-
-  protected override get address(): string {
-    return this.#page.address
   }
 
   protected async restore(): Promise<LoginSession | null> {

@@ -1,8 +1,7 @@
 import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeLoginPage } from '../../../test/fake-login-page.ts'
-import { PopupNavigator } from './popup-navigator.ts'
-import { LOOK_MS, SETTLED_LOOKS } from './window-watch.ts'
+import { LOOK_MS, PopupNavigator, SETTLED_LOOKS } from './popup-navigator.ts'
 
 const LOGIN = 'https://login.test/authorize?state=s1'
 const ANSWER = 'https://app.test/callback.html?code=c&state=s1'

@@ -2,10 +2,19 @@ import { AuthError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { CHANNEL_PREFIX, MESSAGE_SOURCE } from './callback-page.ts'
 import type { LoginPage, LoginWindow } from './login-page.ts'
-import { windowEnd } from './window-watch.ts'
 
 /** How long the provider may take to answer in a hidden frame, in milliseconds. */
 const FRAME_LIMIT_MS = 10_000
+/** Interval at which an open window is checked, in milliseconds. */
+export const LOOK_MS = 150
+/** How often a window must be observed on another origin before its end counts as closing. */
+export const SETTLED_LOOKS = 10
+/** Longest time between two checks of a page that was not frozen or throttled meanwhile, in milliseconds. */
+const LONGEST_GAP_MS = 5_000
+/** How long after the end of a window its answer may arrive, and this page gains focus, in milliseconds. */
+const GRACE_MS = 500
+/** How often a window must be observed on this origin before its page counts as not the callback page. */
+const STRAY_LOOKS = 14
 
 /**
  * The popups and hidden frames of a login.
@@ -62,20 +71,12 @@ export class PopupNavigator {
     if (this.#current !== opened) throw superseded()
     if (opened.state() === 'gone') throw closed()
     opened.navigate(address)
-    const settled = new AbortController()
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        this.#listen(state, settled.signal, resolve)
-        void windowEnd(opened, this.#page, this.#clock, settled.signal).then(end =>
-          reject(end === 'closed' ? closed() : stray(opened.location())),
-        )
-        signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
-        this.#abandon = () => reject(superseded())
-      })
-    } finally {
-      settled.abort()
-      this.close(opened)
-    }
+    return this.#answer(state, signal, (reject, settled) => {
+      void windowEnd(opened, this.#page, this.#clock, settled).then(end =>
+        reject(end === 'closed' ? closed() : stray(opened.location())),
+      )
+      this.#abandon = () => reject(superseded())
+    }).finally(() => this.close(opened))
   }
 
   /**
@@ -86,32 +87,34 @@ export class PopupNavigator {
    */
   async answerInFrame(address: string, state: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted()
+    return this.#answer(state, signal, (reject, settled) => {
+      const required = new AuthError('The identity provider requires the user.', 'interaction_required')
+      const timer = this.#clock.setTimeout(() => reject(required), FRAME_LIMIT_MS)
+      settled.addEventListener('abort', () => this.#clock.clearTimeout(timer))
+      settled.addEventListener('abort', this.#page.openFrame(address))
+    })
+  }
+
+  /** Waits for the answer to a request. `settled` is aborted when the wait has ended. */
+  async #answer(
+    state: string | undefined,
+    signal: AbortSignal | undefined,
+    begin: (reject: (error: AuthError) => void, settled: AbortSignal) => void,
+  ): Promise<string> {
     const settled = new AbortController()
-    let remove = () => {}
-    let timer: unknown
     try {
       return await new Promise<string>((resolve, reject) => {
-        this.#listen(state, settled.signal, resolve)
-        timer = this.#clock.setTimeout(
-          () => reject(new AuthError('The identity provider requires the user.', 'interaction_required')),
-          FRAME_LIMIT_MS,
-        )
-        signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
-        remove = this.#page.openFrame(address)
+        const stopListening = this.#page.listen(CHANNEL_PREFIX + (state ?? 'logout'), message => {
+          const answer = answerOf(message, state)
+          if (answer !== undefined) resolve(answer)
+        })
+        settled.signal.addEventListener('abort', stopListening)
+        signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
+        begin(reject, settled.signal)
       })
     } finally {
       settled.abort()
-      this.#clock.clearTimeout(timer)
-      remove()
     }
-  }
-
-  #listen(state: string | undefined, signal: AbortSignal, resolve: (address: string) => void): void {
-    const stopListening = this.#page.listen(CHANNEL_PREFIX + (state ?? 'logout'), message => {
-      const address = answerOf(message, state)
-      if (address !== undefined) resolve(address)
-    })
-    signal.addEventListener('abort', stopListening, { once: true })
   }
 }
 
@@ -122,6 +125,52 @@ function answerOf(message: unknown, state: string | undefined): string | undefin
   const { searchParams } = new URL(url)
   const isAnswer = state === undefined ? searchParams.get('logout') === 'true' : searchParams.get('state') === state
   return isAnswer ? url : undefined
+}
+
+/** How a window ended: `closed` by the user, or `stray`: on a page of this origin that passes on no answer. */
+type WindowEnd = 'closed' | 'stray'
+
+/**
+ * Resolves when a window has been closed by its user, or has ended on a page of this origin that is not the callback
+ * page.
+ *
+ * A provider's opener policy separates the window from this page as soon as its page loads, which looks as if it had
+ * been closed. So `gone` counts as closed only under three conditions. The window was observed on the provider's origin
+ * for a while (a policy separates it immediately). This page was not frozen meanwhile. And the focus returned to this
+ * page, as it does when a window closes in front of it. In every other case nothing is reported: the login ends with
+ * its answer, with the next login, or with its signal.
+ */
+function windowEnd(
+  opened: LoginWindow,
+  page: Pick<LoginPage, 'hasFocus'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<WindowEnd> {
+  return new Promise(resolve => {
+    let looks = 0
+    let strayLooks = 0
+    let lookedAt = clock.now()
+    let timer: unknown
+    const after = (delayMs: number, next: () => void) => {
+      timer = clock.setTimeout(next, delayMs)
+    }
+    const look = () => {
+      const state = opened.state()
+      const gap = clock.now() - lookedAt
+      lookedAt = clock.now()
+      if (state === 'gone') {
+        const isCertain = looks >= SETTLED_LOOKS && gap <= LONGEST_GAP_MS
+        if (isCertain) after(GRACE_MS, () => page.hasFocus() && resolve('closed'))
+        return
+      }
+      if (state === 'away') looks++
+      strayLooks = state === 'returned' ? strayLooks + 1 : 0
+      if (strayLooks >= STRAY_LOOKS) return resolve('stray')
+      after(LOOK_MS, look)
+    }
+    look()
+    signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true })
+  })
 }
 
 function closed(): AuthError {
