@@ -5,15 +5,16 @@ import type { Environment } from '../../platform/environment.ts'
 import type { PageWindow } from '../../platform/page.ts'
 import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts'
 import { Era } from '../../util/era.ts'
+import { JoinedTask } from '../../util/joined-task.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
-import { expiryOf, renewalTime } from '../access-token.ts'
+import { expiryOf, readClaims, renewalTime } from '../access-token.ts'
 import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
 import { answerInTime } from '../host-call.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import { asAuthError } from './identity-errors.ts'
 import { type LoginPage, loginPage, shownAgain } from './login-page.ts'
-import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
+import { type LogoutPlan, planLogout, withoutHash } from './logout-plan.ts'
 import { isWebAddress, requireProviderAddress } from './openid-configuration.ts'
 import { authorityOf, userKey } from './provider-address.ts'
 
@@ -47,18 +48,6 @@ export interface LoginRequest {
   readonly signal: AbortSignal
 }
 
-/** The state of a login. All fields end with the session. */
-type LoginState =
-  | { readonly kind: 'signed-out'; readonly interaction?: Promise<LoginSession> | undefined }
-  | {
-      readonly kind: 'signed-in'
-      readonly session: LoginSession
-      /** When the token was obtained; the past for a restored one with an unknown age. */
-      readonly obtainedAt: number
-      readonly interaction?: Promise<LoginSession> | undefined
-      readonly renewal?: Promise<LoginSession> | undefined
-    }
-
 /** How long a logout waits for the answer of its window, in milliseconds. The window stays open. */
 const LOGOUT_LIMIT_MS = 30_000
 
@@ -81,7 +70,11 @@ export abstract class Login extends OwnStrategy {
   #environment: Environment | undefined
   #page: LoginPage | undefined
   #logger: Logger | undefined
-  #state: LoginState = { kind: 'signed-out' }
+  /** The signed-in user. `obtainedAt`: when the token was; the past for a restored one with an unknown age. */
+  #user: { readonly session: LoginSession; readonly obtainedAt: number } | undefined
+  /** The sign-in in progress. */
+  #interaction: Promise<LoginSession> | undefined
+  readonly #renewal = new JoinedTask<LoginSession>()
   /** Ended by every sign-out, here or elsewhere: what was requested before must not be used or stored. */
   #era = new Era()
   /** The sign-in or sign-out in progress, or the last one: ended by the next one and by `cleanup()`. */
@@ -172,22 +165,18 @@ export abstract class Login extends OwnStrategy {
     return (this.#page ??= this.#window && loginPage(this.#window))
   }
 
-  get #address(): string {
-    return this.page?.address ?? this.config.redirectUri
-  }
-
   // ── The strategy ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   override get hasSession(): boolean {
-    return this.#state.kind === 'signed-in'
+    return this.#user !== undefined
   }
 
   override get identity(): string | undefined {
-    return identityOf(this.#session)
+    return identityOf(this.#user?.session)
   }
 
   override get expiresAt(): number | undefined {
-    return this.#session?.expiresAt
+    return this.#user?.session.expiresAt
   }
 
   override attach({ environment, logger, onSignedOut }: StrategyOwner): void {
@@ -206,9 +195,7 @@ export abstract class Login extends OwnStrategy {
     this.#stopListening ??= this.#follow()
     const session = await this.#unattended('The sign-in', () => this.restore())
     this.#unfinished = undefined
-    this.#state = session
-      ? { kind: 'signed-in', session, obtainedAt: Number.NEGATIVE_INFINITY }
-      : { kind: 'signed-out' }
+    this.#user = session ? { session, obtainedAt: Number.NEGATIVE_INFINITY } : undefined
     if (session) this.#reportSignIn()
     this.#logger?.debug(session ? 'A session was restored.' : 'No user is signed in.')
   }
@@ -229,10 +216,9 @@ export abstract class Login extends OwnStrategy {
    * @throws {AuthError} with the reason why there is none
    */
   async getToken(mayAsk?: () => boolean): Promise<string> {
-    const state = this.#state
-    if (state.interaction) return (await state.interaction).accessToken
-    if (state.kind === 'signed-out') return (await this.#interact(this.#scheme)).accessToken
-    const { session, obtainedAt } = state
+    if (this.#interaction) return (await this.#interaction).accessToken
+    if (!this.#user) return (await this.#interact(this.#scheme)).accessToken
+    const { session, obtainedAt } = this.#user
     const expiresAt = session.expiresAt ?? expiryOf(session.accessToken)
     const isValid = expiresAt === undefined || this.environment.clock.now() < renewalTime(expiresAt, obtainedAt)
     if (isValid) return session.accessToken
@@ -252,9 +238,8 @@ export abstract class Login extends OwnStrategy {
    * @throws {AuthError} `interaction_required` when the user has to sign in again
    */
   async refresh(): Promise<string> {
-    const session = this.#session
-    if (!session) throw new AuthError('No user is signed in.', 'interaction_required')
-    return (await this.#renewOnce(session)).accessToken
+    if (!this.#user) throw new AuthError('No user is signed in.', 'interaction_required')
+    return (await this.#renewOnce(this.#user.session)).accessToken
   }
 
   /**
@@ -267,7 +252,7 @@ export abstract class Login extends OwnStrategy {
    * @throws {AuthError} `popup_blocked`: all local data is removed, and a second call retries the provider
    */
   override async logout({ after }: LogoutOptions = {}, stored?: LoginSession): Promise<void> {
-    const known = this.#session ?? this.#unfinished ?? stored
+    const known = this.#user?.session ?? this.#unfinished ?? stored
     this.#end('The sign-in was ended by logout().')
     this.#unfinished = undefined
     const left = this.discard()
@@ -278,10 +263,9 @@ export abstract class Login extends OwnStrategy {
     const plan = planLogout({
       scheme: this.#scheme,
       redirectUri,
-      nextRoute: nextRoute && this.#absolute(nextRoute),
-      currentAddress: this.#address,
+      returnTo: this.#absolute(nextRoute),
       idToken: ending?.idToken,
-      logoutClaim: logoutClaimOf(ending?.accessToken),
+      logoutClaim: ending && readClaims(ending.accessToken).logout,
       authority: this.authority,
     })
     const { signal } = this.#attempt
@@ -310,16 +294,16 @@ export abstract class Login extends OwnStrategy {
 
   /** Ends a login in progress, with its window. The session of an earlier login stays. */
   override cancelLogin(): boolean {
-    if (!this.#state.interaction) return false
+    if (!this.#interaction) return false
     this.#attempt = this.#attempt.end(new AuthError('The sign-in was cancelled.', 'popup_closed'))
-    this.#state = { ...this.#state, interaction: undefined }
+    this.#interaction = undefined
     return true
   }
 
   /** Ends a login in progress, with its window, and stops listening to other tabs. The session stays stored. */
   override cleanup(): void {
     this.#attempt = this.#attempt.end(new AuthError('The sign-in or sign-out was ended by destroy().', 'token_missing'))
-    this.#state = { kind: 'signed-out' }
+    this.#user = this.#interaction = undefined
     this.#stopListening?.()
     this.#stopListening = undefined
   }
@@ -335,10 +319,6 @@ export abstract class Login extends OwnStrategy {
 
   get #window(): PageWindow | undefined {
     return this.environment.page?.window
-  }
-
-  get #session(): LoginSession | undefined {
-    return this.#state.kind === 'signed-in' ? this.#state.session : undefined
   }
 
   /** Callers that need a token share one login; a call of `authenticate()` starts a new one. */
@@ -361,39 +341,31 @@ export abstract class Login extends OwnStrategy {
     const interaction = untilAborted(this.#orShownAgain(scheme, this.signIn(request), signal), signal).then(
       session => {
         signal.throwIfAborted()
-        if (session) return this.#keep(session, undefined)
-        this.#state = { ...this.#state, interaction: undefined }
-        throw new AuthError('The user came back to the page without having signed in.', 'popup_closed')
+        this.#interaction = undefined
+        if (!session) throw new AuthError('The user came back to the page without having signed in.', 'popup_closed')
+        return this.#keep(session, session.idToken)
       },
       (error: unknown) => {
-        if (!signal.aborted) this.#state = { ...this.#state, interaction: undefined }
-        throw signal.aborted ? signal.reason : asAuthError(error, 'The sign-in')
+        if (signal.aborted) throw signal.reason
+        this.#interaction = undefined
+        throw asAuthError(error, 'The sign-in')
       },
     )
     interaction.catch(() => {})
-    this.#state = { ...this.#state, interaction }
+    this.#interaction = interaction
     return interaction
   }
 
   #renewOnce(session: LoginSession): Promise<LoginSession> {
-    const state = this.#state
-    if (state.kind !== 'signed-in') throw new AuthError('No user is signed in.', 'interaction_required')
-    if (state.renewal) return state.renewal
-    const renewal = this.#unattended('The renewal of the access token', () => this.renew(session)).then(
-      renewed => {
-        // A renewal may have no ID token. That of the login still identifies the session.
-        if (this.#session === session) return this.#keep(renewed, session.idToken, this.#state.interaction)
+    const renew = async () => {
+      const renewed = await this.#unattended('The renewal of the access token', () => this.renew(session))
+      if (this.#user?.session !== session)
         throw new AuthError('Another sign-in replaced the renewal of the access token.', 'token_missing')
-      },
-      (error: unknown) => {
-        if (this.#state.kind === 'signed-in' && this.#session === session)
-          this.#state = { ...this.#state, renewal: undefined }
-        throw error
-      },
-    )
-    renewal.catch(() => {})
-    this.#state = { ...state, renewal }
-    return renewal
+      // A renewal may have no ID token. That of the login still identifies the session.
+      return this.#keep(renewed, renewed.idToken ?? session.idToken)
+    }
+    // The next session is renewed for itself.
+    return this.#renewal.join(renew, undefined, session.accessToken)
   }
 
   /** A call that needs no user: it has a time limit, and ends with the session. */
@@ -412,24 +384,24 @@ export abstract class Login extends OwnStrategy {
     return Promise.race([work, shownAgain(page, signal).then(() => undefined)])
   }
 
-  #keep(session: LoginSession, idToken: string | undefined, interaction?: Promise<LoginSession>): LoginSession {
-    const kept = { ...session, idToken: session.idToken ?? idToken }
-    this.#state = { kind: 'signed-in', session: kept, obtainedAt: this.environment.clock.now(), interaction }
+  #keep(issued: LoginSession, idToken: string | undefined): LoginSession {
+    const session = { ...issued, idToken }
+    this.#user = { session, obtainedAt: this.environment.clock.now() }
     this.#logger?.debug('The user is signed in.')
     this.#reportSignIn()
-    return kept
+    return session
   }
 
   /** Ends the session and what is in flight for it. */
   #end(message: string): void {
     const reason = new AuthError(message, 'token_missing')
-    this.#state = { kind: 'signed-out' }
+    this.#user = this.#interaction = undefined
     this.#attempt = this.#attempt.end(reason)
     this.#era = this.#era.end(reason)
   }
 
   #absolute(route: string | undefined): string {
-    const address = this.#address
+    const address = this.page?.address ?? this.config.redirectUri
     return route && URL.canParse(route, address) ? new URL(route, address).href : address
   }
 

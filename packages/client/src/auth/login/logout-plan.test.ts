@@ -4,16 +4,15 @@ import { endSessionRequest, fallbackAddress, type LogoutFacts, planLogout } from
 const facts: LogoutFacts = {
   scheme: 'redirect',
   redirectUri: 'https://app.test/callback.html',
-  currentAddress: 'https://app.test/chat?x=1#top',
+  returnTo: 'https://app.test/chat?x=1#top',
   idToken: 'the-id-token',
   authority: 'https://login.test/acme/policy/',
 }
 
 describe('planLogout', () => {
   it.each<[string, Partial<LogoutFacts>, string | undefined]>([
-    ['the page without its hash', {}, 'https://app.test/chat?x=1'],
-    ['the next route without its hash', { nextRoute: 'https://app.test/next#end' }, 'https://app.test/next'],
-    ['nothing in a popup', { scheme: 'popup', nextRoute: 'https://app.test/next' }, undefined],
+    ['the address to return to without its hash', {}, 'https://app.test/chat?x=1'],
+    ['nothing in a popup', { scheme: 'popup' }, undefined],
   ])('[AUTH-21] hands over %s', (_case, more, state) => {
     expect(planLogout({ ...facts, ...more }).state).toBe(state)
   })

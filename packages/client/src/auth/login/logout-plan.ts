@@ -1,4 +1,3 @@
-import { readClaims } from '../access-token.ts'
 import type { AuthScheme } from '../auth-strategy.ts'
 import { isWebAddress } from './openid-configuration.ts'
 
@@ -22,9 +21,8 @@ export interface LogoutFacts {
   /** The scheme of the login. */
   scheme: AuthScheme
   redirectUri: string
-  nextRoute?: string | undefined
-  /** Address of the current page. */
-  currentAddress: string
+  /** Where the application continues after a redirect. */
+  returnTo: string
   /** The active account's id token. */
   idToken?: string | undefined
   /** The `logout` claim of the account's access token. */
@@ -33,17 +31,17 @@ export interface LogoutFacts {
 }
 
 /**
- * How to sign out. A popup sends no state and returns with `?logout=true`. A redirect sends the next route as its state
- * and returns to it.
+ * How to sign out. A popup sends no state and returns with `?logout=true`. A redirect sends the address to return to as its
+ * state.
  */
 export function planLogout(facts: LogoutFacts): LogoutPlan {
-  const { scheme, redirectUri, nextRoute, currentAddress, idToken, logoutClaim, authority } = facts
+  const { scheme, redirectUri, returnTo, idToken, logoutClaim, authority } = facts
   const popup = scheme === 'popup'
   return {
     scheme,
     idTokenHint: idToken,
     postLogoutRedirectUri: popup ? withParameter(redirectUri, 'logout=true') : redirectUri,
-    state: popup ? undefined : withoutHash(nextRoute || currentAddress),
+    state: popup ? undefined : withoutHash(returnTo),
     // The claim is external input: only an http(s) address is used.
     logoutClaim: logoutClaim !== undefined && isWebAddress(logoutClaim) ? logoutClaim : undefined,
     constructedEndpoint: constructedEndpoint(authority),
@@ -59,12 +57,6 @@ export function constructedEndpoint(authority: string): string {
 export function constructedIssuer(authority: string): string {
   const { origin, pathname } = new URL(authority)
   return `${origin}/tfp${pathname.replace(/\/+$/, '')}/v2.0/`
-}
-
-/** The logout address in an access token's claim. It is external input: only an http(s) address counts. */
-export function logoutClaimOf(accessToken: string | undefined): string | undefined {
-  const { logout } = accessToken === undefined ? {} : readClaims(accessToken)
-  return logout !== undefined && isWebAddress(logout) ? logout : undefined
 }
 
 /** The address of an end-session endpoint with its parameters. */
