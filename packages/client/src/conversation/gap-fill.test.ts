@@ -203,6 +203,35 @@ describe('what the agent says while the connection is down', () => {
     await agent.destroy()
   })
 
+  it('[REL-96] hides no message of the next session that has the id and the words of a recovered one', async () => {
+    const { agent, told, clock, sendAndCut } = await setUpTranscripts({ sendHistory: false })
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    expect(payloadsOf(told, 'agentMessage')).toMatchObject([{ recovered: true }])
+    await passing(clock, agent.restartConnection())
+    // This service counts its messages from 1 in each session.
+    await agent.send('one')
+    await clock.advance(1_000)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    expect(payloadsOf(told, 'agentMessage').map(({ messageId }) => messageId)).toEqual(['m-1', 'm-1'])
+    await agent.destroy()
+  })
+
+  it('[REL-96] answers a question with a message that awaited a history when the connection is lost again', async () => {
+    const { agent, clock, emulator, hangTranscript } = await setUpTranscripts({ sendHistory: false })
+    const answer = agent.ask('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(0)
+    hangTranscript()
+    await passing(clock, agent.connect())
+    await clock.advance(500)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    emulator.control.dropSockets()
+    expect((await passing(clock, answer)).content).toBe('You said: one')
+    await agent.destroy()
+  })
+
   it('[REL-96] is found by the second reopening when the first one is cut short', async () => {
     const { agent, clock, emulator, sendAndCut, hangTranscript, transcriptCalls, told } = await setUpTranscripts({
       sendHistory: false,
