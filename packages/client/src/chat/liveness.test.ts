@@ -1,6 +1,6 @@
 import { paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { lastSession, payloadsOf, sentTo, setUp } from '../../test/agent-harness.ts'
+import { lastSession, passing, payloadsOf, sentTo, setUp } from '../../test/agent-harness.ts'
 import { FakePage } from '../../test/fake-page.ts'
 import type { AiAgentConfig } from '../config.ts'
 
@@ -96,6 +96,24 @@ describe('a page that wakes', () => {
     page?.comeBack()
     await clock.advance(10_000)
     expect([closes(), warnings().length]).toEqual([[], 1])
+    await agent.destroy()
+  })
+
+  it('[REL-101] keeps it where only the previous session has shown what a new connection misses', async () => {
+    const { agent, page, clock, emulator, closes, warnings } = await setUpPage()
+    page?.comeBack()
+    await clock.advance(2_000)
+    expect(closes()).toEqual(REPLACED)
+    emulator.faults.add({ kind: 'answer', route: 'GET */conversations/sessions/*', status: 501 })
+    await passing(clock, agent.restartConnection())
+    page?.comeBack()
+    await clock.advance(10_000)
+    expect([
+      closes()
+        .slice(1)
+        .filter(close => close.startsWith('dead')),
+      warnings().length,
+    ]).toEqual([[], 1])
     await agent.destroy()
   })
 
