@@ -63,6 +63,25 @@ describe('the transcript, after a reload', () => {
     expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two'])
   })
 
+  it('has the newest 5,000 messages of a longer one', async () => {
+    const settings = { heartbeatBeforeReply: false, historyLimit: 6_000 }
+    const { clock, load, talkAndLeave, emulator } = setUpTab({}, { settings })
+    const session = await talkAndLeave('one')
+    for (let n = 1; n <= 5_000; n++)
+      emulator.world.sessions.get(session)?.history.add({
+        messageId: `n-${n}`,
+        persona: 'agent',
+        role: 'customer support agent',
+        content: `number ${n}`,
+        timestamp: clock.now() + n,
+      })
+    const { agent } = load({ transcriptConfig: { maxEntries: Number.POSITIVE_INFINITY } })
+    await agent.initialize()
+    const lines = linesOf(agent)
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([5_000, 'received: number 1', 'received: number 5000'])
+    await agent.destroy()
+  })
+
   it('is completed from the chat with messages after the call', async () => {
     const { clock, load, open, emulator } = setUpTab()
     emulator.settings.replyDelayMs = 100
