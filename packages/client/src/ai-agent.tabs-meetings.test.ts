@@ -165,6 +165,29 @@ describe.each([
     },
   )
 
+  it('[REL-66] [REL-98] show nothing of a session that is left while a tab that was stopped loads its transcript', async () => {
+    const { browser, clock, connected, emulator, passUntil } = setUpTabs({ settings })
+    const [one, two] = [await connected({ resume: true }), await connected({ resume: true })]
+    one.tab.freeze({ isDeaf: true })
+    await passUntil(() => browser.locks.leader === two.tab && two.agent.isConnected(), 'another leader')
+    await two.agent.restartConnection()
+    await two.agent.send('in the second session')
+    await passUntil(() => linesOf(two).length === 2, 'the answer in the second session')
+    const second = `/conversations/sessions/${two.agent.getSessionId()}`
+    const calls = () => emulator.control.requests().filter(({ path }) => path.endsWith(second)).length
+    // The first call finds out whether the service knows the session.
+    emulator.faults.add({ kind: 'delay-requests', route: `GET *${second}`, ms: 2_000, after: 1 })
+    one.tab.thaw()
+    await passUntil(() => calls() === 2, 'the transcript call of the stopped tab')
+    await two.agent.restartConnection()
+    await passUntil(() => one.agent.getSessionId() === two.agent.getSessionId(), 'the third session in both')
+    expect(emulator.world.sessions.size).toBe(3)
+    await clock.advance(4_000)
+    expect([linesOf(one), linesOf(two)]).toEqual([[], []])
+    await two.agent.send('in the third session')
+    await passUntil(() => linesOf(one).length === 2, 'the answer in the third session')
+  })
+
   it.each(['reaches them all', 'reaches the leader alone'])(
     '[REL-63] deliver at once when the claim of a tab without the lock, with a higher number, %s',
     async reach => {
