@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { lastSession, passing, payloadsOf, sendInDoubt, setUp } from '../test/agent-harness.ts'
+import { linesOf } from '../test/outage-harness.ts'
+import { answered, said } from '../test/outbox-harness.ts'
+
+// Loaded before the clock is moved: loading a module takes real time.
+await import('./agent/load-agent.ts')
+
+/**
+ * A connected agent of a service that sends a history only when the test says so.
+ *
+ * @param isSupplied whether the host supplies the session, so that something may have been said in it before
+ */
+async function setUpHistory({ isSupplied = false } = {}) {
+  const parts = setUp({ settings: { sendHistory: false, heartbeatBeforeReply: false }, reply: () => [] })
+  const { clock, emulator, make } = parts
+  emulator.faults.add({ kind: 'answer', route: 'GET */conversations/sessions/*', status: 501 })
+  if (isSupplied) {
+    const { agent } = make()
+    await agent.initialize()
+    await passing(clock, agent.destroy())
+  }
+  const { agent, told } = make(isSupplied ? { sessionId: lastSession(emulator) } : {})
+  const updated = new Set<string>()
+  agent.on('deliveryUpdate', ({ payload }) => void updated.add(payload.id))
+  await agent.initialize()
+  await agent.connect()
+  const reconnect = async () => {
+    await clock.advance(0)
+    await passing(clock, agent.connect())
+  }
+  return {
+    ...parts,
+    agent,
+    told,
+    /** Ids of all messages of which a delivery was reported. */
+    updated,
+    /** The service sends the history of the session. */
+    show: async (...history: object[]) => {
+      const messageData = { chat_history: history }
+      emulator.control.pushFrame(
+        lastSession(emulator),
+        JSON.stringify({ persona: 'system', role: 'chat history', messageData }),
+      )
+      await clock.advance(0)
+    },
+    /** Loses a message with its connection, and opens another one. */
+    lose: async (text: string) => {
+      const id = await sendInDoubt(agent, emulator, text)
+      await reconnect()
+      return id
+    },
+    /** Loses the connection, and opens another one. */
+    reopen: async () => {
+      emulator.control.dropSockets()
+      await reconnect()
+    },
+  }
+}
+
+describe('a message in doubt', () => {
+  it('[REL-81] is not acknowledged by the same words before the last message of the agent, where that was said twice', async () => {
+    const { agent, show, lose } = await setUpHistory()
+    const history = [answered('Sure?'), said('yes'), answered('Sure?')]
+    await show(...history)
+    const id = await lose('yes')
+    await show(...history)
+    expect(agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'connection_lost' })
+    await agent.destroy()
+  })
+
+  it('[REL-81] [REL-96] is neither acknowledged by words that may be earlier ones, nor shown beside them', async () => {
+    const { agent, told, show, lose } = await setUpHistory({ isSupplied: true })
+    const id = await lose('yes')
+    await show(said('yes'))
+    expect([linesOf(agent), agent.delivery(id)?.state]).toEqual([['sent: yes'], 'unknown'])
+    expect(payloadsOf(told, 'messagesRecovered')).toEqual([])
+    await agent.destroy()
+  })
+
+  it('[REL-83] is acknowledged by the history of a later connection once it was unknown', async () => {
+    const { agent, show, lose, reopen } = await setUpHistory()
+    const id = await lose('one')
+    await show(answered('Hello'))
+    expect(agent.delivery(id)?.state).toBe('unknown')
+    await reopen()
+    await show(answered('Hello'), said('one'))
+    expect([linesOf(agent), agent.delivery(id)?.state]).toEqual([['received: Hello', 'sent: one'], 'acknowledged'])
+    await agent.destroy()
+  })
+})
+
+describe('a history that arrives late', () => {
+  it('[REL-82] [REL-83] acknowledges what is unknown since none came for 15 s, and adds the rest', async () => {
+    const { agent, clock, show, lose } = await setUpHistory()
+    const id = await lose('one')
+    await clock.advance(15_000)
+    expect(agent.delivery(id)?.state).toBe('unknown')
+    await show(said('one'), answered('Fine'))
+    expect([linesOf(agent), agent.delivery(id)?.state]).toEqual([['sent: one', 'received: Fine'], 'acknowledged'])
+    await agent.destroy()
+  })
+})
+
+describe('messages with the same id', () => {
+  it('[REL-18] [REL-96] of the service are shown, each once, however often a history has them', async () => {
+    const { agent, show, reopen } = await setUpHistory()
+    const history = ['one', 'two', 'two'].map(text => answered(text, { messageId: 'm-1', timestamp: 1 }))
+    const lines = ['received: one', 'received: two', 'received: two']
+    await reopen()
+    await show(...history)
+    expect(linesOf(agent)).toEqual(lines)
+    await reopen()
+    await show(...history)
+    expect(linesOf(agent)).toEqual(lines)
+    await agent.destroy()
+  })
+
+  it('[REL-80] of the host are all sent, and the delivery is that of the last one', async () => {
+    const { agent, show, lose } = await setUpHistory()
+    await agent.send('one', { id: 'same' })
+    await agent.send('two', { id: 'same' })
+    await lose('three')
+    await show(said('one'))
+    expect(agent.delivery('same')?.message.content).toBe('two')
+    expect(agent.delivery('same')?.state).toBe('unknown')
+    await show(said('one'), said('two'))
+    expect([linesOf(agent), agent.delivery('same')?.state]).toEqual([
+      ['sent: one', 'sent: two', 'sent: three'],
+      'acknowledged',
+    ])
+    await agent.destroy()
+  })
+})
+
+describe('a history that arrives twice', () => {
+  it('[REL-96] adds, reports and acknowledges each message once', async () => {
+    const { agent, told, show, lose, reopen, updated } = await setUpHistory({ isSupplied: true })
+    await show(answered('Hello', { messageId: 'm-1', timestamp: 1 }))
+    const id = await lose('one')
+    const history = [
+      answered('Hello', { messageId: 'm-1', timestamp: 1 }),
+      said('one', { timestamp: 2 }),
+      said('from the phone', { timestamp: 3 }),
+      answered('Fine', { messageId: 'm-2', timestamp: 4 }),
+    ]
+    await show(...history)
+    await show(...history)
+    await reopen()
+    await show(...history)
+    const lines = ['sent: one', 'sent: from the phone', 'received: Fine']
+    expect(linesOf(agent)).toEqual(lines)
+    expect(payloadsOf(told, 'messagesRecovered').map(({ messages }) => messages.length)).toEqual([2])
+    expect(payloadsOf(told, 'agentMessage').map(({ messageId }) => messageId)).toEqual(['m-2'])
+    expect([agent.delivery(id)?.state, [...updated]]).toEqual(['acknowledged', [id]])
+    await agent.destroy()
+  })
+})
+
+describe('a message of another client, or of an earlier page', () => {
+  it('[REL-96] [REL-80] is an entry without a delivery', async () => {
+    const { agent, show, reopen, updated } = await setUpHistory({ isSupplied: true })
+    await show(answered('Hello', { messageId: 'm-1', timestamp: 1 }))
+    await reopen()
+    await show(
+      answered('Hello', { messageId: 'm-1', timestamp: 1 }),
+      said('from the phone', { messageId: 'p-1', timestamp: 2 }),
+    )
+    const [entry] = agent.getTranscript({ direction: 'sent' })
+    expect(entry).toMatchObject({ recovered: true, message: { content: 'from the phone', messageId: 'p-1' } })
+    expect([agent.delivery('p-1'), agent.delivery(entry?.id ?? ''), updated.size]).toEqual([undefined, undefined, 0])
+    await agent.destroy()
+  })
+})
