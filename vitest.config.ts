@@ -1,13 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { limits } from './scripts/test-run/limits.ts'
 import { seedProperties } from './scripts/test-run/property-seed.ts'
 import { PAGES } from './scripts/test-run/whole-run.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
-
-/** Only for tests that hang: property tests are slow on a busy machine. */
-const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
 
 /** A test fails if no expectation was checked: for example, where all of them are in a callback that never ran. */
 const proving = { ...limits, expect: { ...limits.expect, requireAssertions: true } }

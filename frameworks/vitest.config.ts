@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { limits } from '../scripts/test-run/limits.ts'
 import { bindings } from './bindings.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
@@ -12,8 +13,6 @@ const shared = {
 }
 /** `ioredis` 6; the root installs version 5. */
 const IOREDIS_6 = join(import.meta.dirname, 'ioredis-6/node_modules/ioredis/built/index.js')
-
-const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
 
 /** Tests of the bindings against the real libraries: `npm run frameworks`. */
 export default defineConfig({

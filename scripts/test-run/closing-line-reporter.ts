@@ -14,7 +14,7 @@ const REQUIRE_ALL_TESTS = 'REQUIRE_ALL_TESTS'
  * Failed counts tests, suites and files that could not run, and errors outside tests; with `REQUIRE_ALL_TESTS` also
  * skipped tests, and with the option `rules` each rule that no test has proven: after a run of every test, of `npm test`
  * (without the rules of pages, which it names) or of `npm run pages` (only the rules of pages). Lines before it name the
- * tests that were skipped because the machine lacks something, the seed of property tests, and the commands that repeat
+ * tests that were skipped because the machine lacks something or passed at the second try only, the seed of property tests, and the commands that repeat
  * failed ones. Everything is written when the process exits, after every other reporter; a run that did not end counts as
  * one failure.
  */
@@ -34,7 +34,8 @@ export default class ClosingLineReporter implements Reporter {
 
   async onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): Promise<void> {
     const counts = countResults(modules, unhandledErrors)
-    this.#lines = [...skippedLines(modules), ...repeatLines(modules, this.#vitest?.config.root ?? '.')]
+    this.#lines = [...skippedLines(modules), ...unstableLines(modules)]
+    this.#lines.push(...repeatLines(modules, this.#vitest?.config.root ?? '.'))
     this.#lines.push(`Seed of the property tests: ${propertySeed()}.`)
     if (process.env[REQUIRE_ALL_TESTS] && counts.skipped > 0) {
       this.#lines.push(`${REQUIRE_ALL_TESTS} is set: ${counts.skipped} skipped tests count as failed.`)
@@ -80,6 +81,19 @@ function skippedLines(modules: readonly TestModule[]): string[] {
     if (missing !== undefined) tests.set(missing, [...(tests.get(missing) ?? []), `"${test.fullName}"`])
   }
   return [...tests].map(([missing, titles]) => `Skipped, because ${missing}: ${titles.join(', ')}.`)
+}
+
+/** A line for each test that failed first, and passed when it was repeated. */
+function unstableLines(modules: readonly TestModule[]): string[] {
+  return modules.flatMap(module =>
+    [...module.children.allTests('passed')].flatMap(test =>
+      test.diagnostic()?.flaky
+        ? [
+            `UNSTABLE, it passed at the second try: "${test.fullName}" in ${module.relativeModuleId}. ${test.result().errors?.[0]?.message ?? ''}`,
+          ]
+        : [],
+    ),
+  )
 }
 
 /** What the run says about the rules that it can prove, and the number of rules and ids that count as failed. */
