@@ -9,7 +9,7 @@ import {
   type Provider,
 } from './code-flow.ts'
 import type { DeploymentLogin } from './deployment-login.ts'
-import { fetchOpenIdConfiguration, type KnownConfiguration, requireProviderAddress } from './openid-configuration.ts'
+import { fetchOpenIdConfiguration, requireProviderAddress } from './openid-configuration.ts'
 import type { IssuedTokens } from './signed-in-user.ts'
 
 /** One request of a {@link CodeLogin}: the address to show, and the secrets that bind the answer to it. */
@@ -31,16 +31,10 @@ export interface CodeLoginOptions {
  * page. The caller shows the address of a request, and passes on what the provider answers. Nothing is stored.
  */
 export class CodeLogin {
-  readonly #login: DeploymentLogin
-  readonly #environment: Environment
-  readonly #configuration: KnownConfiguration
-  /** Issuer of the first ID token. */
-  #pinnedIssuer: string | undefined
+  #provider: Provider
 
-  private constructor(login: DeploymentLogin, environment: Environment, configuration: KnownConfiguration) {
-    this.#login = login
-    this.#environment = environment
-    this.#configuration = configuration
+  private constructor(provider: Provider) {
+    this.#provider = provider
   }
 
   /**
@@ -62,12 +56,13 @@ export class CodeLogin {
       if (!hasNone) throw error
     })
     const endpoints = { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint }
-    return new CodeLogin(login, platform, { ...(published ?? { issuer, isPublished: false }), ...endpoints })
+    const configuration = { ...(published ?? { issuer, isPublished: false }), ...endpoints }
+    return new CodeLogin({ config: { ...login, redirectUri: '' }, authority, environment: platform, configuration })
   }
 
   /** Creates a request. Show its address to the user. */
   async createRequest(redirectUri: string): Promise<CodeLoginRequest> {
-    return { ...(await createAuthorizationRequest(this.#provider(redirectUri), {})), redirectUri }
+    return { ...(await createAuthorizationRequest(this.#providerOf(redirectUri), {})), redirectUri }
   }
 
   /**
@@ -78,11 +73,11 @@ export class CodeLogin {
    *   clock; otherwise the error of the request or of its answer. Its fields may hold tokens: report no more than its codes.
    */
   async redeem(answer: URLSearchParams, request: CodeLoginRequest, signal: AbortSignal): Promise<IssuedTokens> {
-    const provider = this.#provider(request.redirectUri)
+    const provider = this.#providerOf(request.redirectUri)
     const tokens = await exchangeCode(provider, `${request.redirectUri}?${answer}`, request, signal)
     if (tokens.idToken === undefined)
       throw new AuthError('The identity provider issued no ID token, which names the user.', 'token_request_failed')
-    this.#pinnedIssuer = tokens.issuer
+    this.#provider = { ...this.#provider, pinnedIssuer: tokens.issuer }
     return tokens
   }
 
@@ -92,13 +87,10 @@ export class CodeLogin {
    * @throws as {@link redeem} does
    */
   renew(refreshToken: string, signal: AbortSignal): Promise<IssuedTokens> {
-    return exchangeRefreshToken(this.#provider(''), refreshToken, signal)
+    return exchangeRefreshToken(this.#provider, refreshToken, signal)
   }
 
-  #provider(redirectUri: string): Provider {
-    const { authority, clientId, scopes } = this.#login
-    const config = { clientId, redirectUri, scopes }
-    const [environment, configuration, pinnedIssuer] = [this.#environment, this.#configuration, this.#pinnedIssuer]
-    return { config, authority, environment, configuration, pinnedIssuer }
+  #providerOf(redirectUri: string): Provider {
+    return { ...this.#provider, config: { ...this.#provider.config, redirectUri } }
   }
 }

@@ -137,16 +137,11 @@ function secureAddress(text: string | null | undefined, where: string, isLocal: 
 }
 
 /** Inputs for the login of an agent without a configured `auth`. */
-export interface PkceConfigFacts {
-  deployment: DeploymentInfo
-  agent: AgentAuthDetails
-  metadata: OAuthMetadata
-  initParams: Readonly<Record<string, string>>
-  /** Resolved scopes, without prefix. */
-  scopes: readonly string[]
-  authScheme: AuthScheme
+export interface PkceConfigFacts extends Omit<DeploymentLoginFacts, 'clientId'> {
+  readonly initParams: Readonly<Record<string, string>>
+  readonly authScheme: AuthScheme
   /** Address of the page; outside a browser the endpoint. */
-  nextRoute: string
+  readonly nextRoute: string
 }
 
 /**
@@ -155,18 +150,18 @@ export interface PkceConfigFacts {
  * @throws {AuthError} `metadata_failed`, naming what is missing; `not_supported` for an unknown kind of user
  */
 export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scopes: readonly string[] } {
-  const { deployment, agent, metadata, initParams, scopes, authScheme, nextRoute } = facts
-  const { clientId } = readInitParams(initParams)
-  const login = deploymentLogin({ deployment, agent, metadata, scopes, clientId })
-  if (!deployment.domainHint) {
+  const { initParams, authScheme, nextRoute } = facts
+  const { domainHint } = facts.deployment
+  const login = deploymentLogin({ ...facts, clientId: readInitParams(initParams).clientId })
+  if (!domainHint)
     throw new AuthError(
       'The deployment info has no domainHint, so the redirect page of the login is unknown. Pass auth with a redirectUri.',
       'metadata_failed',
     )
-  }
+  const base = /^https?:\/\//.test(domainHint) ? domainHint : `https://${domainHint}`
   return {
     clientId: login.clientId,
-    redirectUri: redirectBase(deployment.domainHint) + REDIRECT_PATH,
+    redirectUri: base.replace(/\/+$/, '') + REDIRECT_PATH,
     knownAuthorities: [login.host],
     authorizationUrl: login.authority,
     authorityMetadata: JSON.stringify({
@@ -182,10 +177,6 @@ export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scop
     nextRoute,
     localLogin: initParams['localLogin'] === 'true',
   }
-}
-
-function redirectBase(domainHint: string): string {
-  return (/^https?:\/\//.test(domainHint) ? domainHint : `https://${domainHint}`).replace(/\/+$/, '')
 }
 
 /**

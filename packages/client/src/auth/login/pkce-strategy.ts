@@ -5,18 +5,11 @@ import { removeExpiredEntries } from '../../storage/keyed-store.ts'
 import { untilAborted } from '../../util/abort.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
-import {
-  type AuthorizationOptions,
-  createAuthorizationRequest,
-  exchangeCode,
-  exchangeRefreshToken,
-  type Provider,
-  randomId,
-} from './code-flow.ts'
+import { createAuthorizationRequest, exchangeCode, exchangeRefreshToken, type Provider, randomId } from './code-flow.ts'
 import { removeLoginMetadata } from './deployment-login.ts'
 import { isRefreshTokenRejected } from './identity-errors.ts'
 import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
-import type { LoginPage, LoginWindow } from './login-page.ts'
+import type { LoginPage } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
 import { constructedEndpoint, endSessionRequest, fallbackAddress, type LogoutPlan } from './logout-plan.ts'
 import {
@@ -105,7 +98,18 @@ export class PKCEAuthStrategy extends Login {
     const opened = scheme === 'popup' ? this.#popups.open() : undefined
     const route = opened ? undefined : (nextRoute ?? this.#page.address)
     try {
-      return await this.#signInWith(opened, { parameters: extraQueryParameters, nextRoute: route }, signal)
+      const provider = await untilAborted(this.#provider(), signal)
+      const options = { parameters: extraQueryParameters, nextRoute: route }
+      const request = await createAuthorizationRequest(provider, options)
+      signal.throwIfAborted()
+      const { id, verifier, nonce, state, address } = request
+      if (opened) {
+        const answer = await this.#popups.answer(opened, address, state, signal)
+        return this.#store(await exchangeCode(provider, answer, request, signal), signal)
+      }
+      const beganAt = this.environment.clock.now()
+      this.#states.add({ id, verifier, nonce, nextRoute: route ?? '', login: this.#users.key, beganAt })
+      return await this.#leave(address, state)
     } catch (error) {
       if (opened) this.#popups.close(opened)
       throw error
@@ -124,15 +128,11 @@ export class PKCEAuthStrategy extends Login {
     const { life } = this
     const { clientId } = this.config
     const [endpoint] = await Promise.all([this.#endSessionEndpoint(), after])
-    if (endpoint === undefined) {
-      const address = fallbackAddress(plan, undefined, clientId)
-      if (!opened) return this.#leave(address, plan.state)
-      // The user may not return from there, so nothing waits for it.
-      opened.navigate(address)
-      return
-    }
-    const address = endSessionRequest(endpoint, plan, clientId)
+    const address =
+      endpoint === undefined ? fallbackAddress(plan, undefined, clientId) : endSessionRequest(endpoint, plan, clientId)
     if (!opened) return this.#leave(address, plan.state)
+    // The user may not return from there, so nothing waits for it.
+    if (endpoint === undefined) return opened.navigate(address)
     await this.#popups.answer(opened, address, undefined, life).catch(() => {
       // A window that the user closed, or that passed on no answer, has still reached the provider.
     })
@@ -171,24 +171,6 @@ export class PKCEAuthStrategy extends Login {
       stopRestored()
       stopStored()
     }
-  }
-
-  async #signInWith(
-    opened: LoginWindow | undefined,
-    options: AuthorizationOptions,
-    signal: AbortSignal,
-  ): Promise<LoginSession> {
-    const provider = await untilAborted(this.#provider(), signal)
-    const request = await createAuthorizationRequest(provider, options)
-    signal.throwIfAborted()
-    if (!opened) {
-      const { id, verifier, nonce, state } = request
-      const beganAt = this.environment.clock.now()
-      this.#states.add({ id, verifier, nonce, nextRoute: options.nextRoute ?? '', login: this.#users.key, beganAt })
-      return this.#leave(request.address, state)
-    }
-    const answer = await this.#popups.answer(opened, request.address, request.state, signal)
-    return this.#store(await exchangeCode(provider, answer, request, signal), signal)
   }
 
   async #renewLocked(current: LoginSession, life: AbortSignal): Promise<LoginSession> {
