@@ -18,12 +18,11 @@ import type {
 } from './auth-strategy.ts'
 import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
 import { createStrategy, loadLogin } from './create-strategy.ts'
-import { CurrentToken } from './current-token.ts'
+import { CurrentToken, Renewal } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
 import { isStrategy } from './host-strategy.ts'
 import type { PKCEAuthStrategy } from './login/pkce-strategy.ts'
 import type { OwnStrategy } from './own-strategy.ts'
-import { Renewal } from './renewal.ts'
 import { rememberLogin, type StoredLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
 import { tokenIn } from './token-request.ts'
 

@@ -67,7 +67,7 @@ export interface AuthorizationRequest {
 }
 
 /** Time limit of a renewal, in milliseconds: other tabs wait that long for it, and would then use the same refresh token. */
-const RENEWAL_WAIT_MS = 20_000
+export const RENEWAL_WAIT_MS = 20_000
 
 /** Largest age of a new ID token, and its largest distance into the future, in seconds. */
 const ID_TOKEN_LIMIT_SECONDS = 24 * 60 * 60

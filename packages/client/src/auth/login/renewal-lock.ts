@@ -2,10 +2,9 @@ import { AuthError } from '../../errors.ts'
 import { type Clock, sleep } from '../../platform/clock.ts'
 import { hold, type LockPage, names, type Release } from '../../platform/locks.ts'
 import { fnv1a } from '../../util/fnv1a.ts'
+import { RENEWAL_WAIT_MS } from './code-flow.ts'
 import { type SignedInUser, USER_VERSION } from './signed-in-user.ts'
 
-/** How long another tab may take for its renewal before this one continues without the lock, in milliseconds. */
-const LOCK_LIMIT_MS = 20_000
 /** How long the store may take to show the tokens of another tab, in milliseconds. */
 const STORE_LIMIT_MS = 2_000
 /**
@@ -39,7 +38,7 @@ export class RenewalLock {
   /** Runs work while no other tab does. A frozen tab may hold the lock indefinitely, so the wait has a limit. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const limit = new AbortController()
-    const timer = this.#clock.setTimeout(() => limit.abort(), LOCK_LIMIT_MS)
+    const timer = this.#clock.setTimeout(() => limit.abort(), RENEWAL_WAIT_MS)
     const release = await hold(this.#page, this.#name, { signal: limit.signal })
       .catch(error => {
         if (limit.signal.aborted) return undefined
