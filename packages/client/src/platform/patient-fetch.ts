@@ -39,7 +39,7 @@ const LONGEST_WAIT_MS = 30_000
 const CLOSED_WHILE_IDLE = new Set<unknown>(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 /**
- * As `fetchText()`. Repeats a rate-limited request. Also repeats, once, an idempotent request whose connection was already
+ * As {@link fetchText}. Repeats a rate-limited request. Also repeats, once, an idempotent request whose connection was already
  * closed.
  */
 export async function fetchPatiently(
@@ -128,7 +128,7 @@ const WORDS: Record<FetchFailureReason, string> = {
  * @param limitMs time limit of the request
  * @throws {FetchFailure} when there is no complete response; a complete one is returned, whatever its status
  */
-export async function fetchText(
+async function fetchText(
   environment: NetworkPlatform,
   address: string,
   init: RequestInit,
