@@ -92,6 +92,9 @@ describe('toPayloadString', () => {
         ),
     ],
     ['a BigInt', () => ({ n: 1n })],
+    ['data that is written as a number', () => ({ toJSON: () => 0 })],
+    ['data that is written as a list', () => ({ toJSON: () => [{}] })],
+    ['data that is not written', () => ({ toJSON: () => undefined })],
   ])('refuses %s', (_case, make) => {
     const message = new Message('customer', 'human', 'x', { messageData: make() as never, messageId: 'm-2' })
     const error = thrownBy(() => message.toPayloadString())

@@ -134,16 +134,19 @@ export class Message {
     const { persona, role, content, messageData } = this
     if (content && !messageData) return encodeText(persona, role, content)
     try {
-      return encodeMessage(
+      const frame = encodeMessage(
         messageData
           ? content
             ? { persona, role, content, messageData }
             : { persona, role, messageData }
           : { persona, role },
       )
+      // The data comes last. Its `toJSON()` may have returned anything.
+      if (messageData && !frame.endsWith('}}')) throw new TypeError('The messageData is not written as an object.')
+      return frame
     } catch (cause) {
       throw new MessageError(
-        'The message cannot be written as JSON: its messageData contains a circular reference or a BigInt.',
+        'The message cannot be written as JSON: its messageData contains a circular reference or a BigInt, or its toJSON() returns no object.',
         'encoding_failed',
         {
           cause,
