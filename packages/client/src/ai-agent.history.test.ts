@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, passing, payloadsOf, sendInDoubt, setUp } from '../test/agent-harness.ts'
 import { linesOf } from '../test/outage-harness.ts'
 import { answered, said } from '../test/outbox-harness.ts'
+import type { AiAgentConfig } from './config.ts'
+import type { TranscriptConfig } from './log/entry.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await import('./agent/load-agent.ts')
@@ -11,7 +13,7 @@ await import('./agent/load-agent.ts')
  *
  * @param isSupplied whether the host supplies the session, so that something may have been said in it before
  */
-async function setUpHistory({ isSupplied = false } = {}) {
+async function setUpHistory({ isSupplied = false, ...config }: Partial<AiAgentConfig> & { isSupplied?: boolean } = {}) {
   const parts = setUp({ settings: { sendHistory: false, heartbeatBeforeReply: false }, reply: () => [] })
   const { clock, emulator, make } = parts
   emulator.faults.add({ kind: 'answer', route: 'GET */conversations/sessions/*', status: 501 })
@@ -20,7 +22,7 @@ async function setUpHistory({ isSupplied = false } = {}) {
     await agent.initialize()
     await passing(clock, agent.destroy())
   }
-  const { agent, told } = make(isSupplied ? { sessionId: lastSession(emulator) } : {})
+  const { agent, told } = make({ ...config, ...(isSupplied && { sessionId: lastSession(emulator) }) })
   const updated = new Set<string>()
   agent.on('deliveryUpdate', ({ payload }) => void updated.add(payload.id))
   await agent.initialize()
@@ -169,6 +171,26 @@ describe('a message of another client, or of an earlier page', () => {
     const [entry] = agent.getTranscript({ direction: 'sent' })
     expect(entry).toMatchObject({ recovered: true, message: { content: 'from the phone', messageId: 'p-1' } })
     expect([agent.delivery('p-1'), agent.delivery(entry?.id ?? ''), updated.size]).toEqual([undefined, undefined, 0])
+    await agent.destroy()
+  })
+})
+
+describe('a message that the transcript does not have', () => {
+  it.each<[string, TranscriptConfig, string[]]>([
+    ['nothing is stored', { enabled: false }, []],
+    ['its persona is excluded', { excludePersonas: ['agent'] }, ['sent: one']],
+    ['its role is excluded', { excludeRoles: ['x'] }, ['sent: one']],
+    ['its kind is not included', { includeMessageTypes: ['customer_message'] }, ['sent: one']],
+  ])('[CFG-08] [REL-96] is recognized in a history where %s', async (_case, transcriptConfig, lines) => {
+    const { agent, told, emulator, clock, show, reopen } = await setUpHistory({ transcriptConfig })
+    await agent.send('one', { id: 'one' })
+    await clock.advance(0)
+    emulator.control.pushFrame(lastSession(emulator), answered('Fine', { messageId: 'm-1', timestamp: 1 }) as never)
+    await clock.advance(0)
+    await reopen()
+    await show(said('one'), answered('Fine', { messageId: 'm-1', timestamp: 1 }))
+    expect([linesOf(agent), agent.delivery('one')?.state]).toEqual([lines, 'acknowledged'])
+    expect([payloadsOf(told, 'agentMessage').length, payloadsOf(told, 'messagesRecovered')]).toEqual([1, []])
     await agent.destroy()
   })
 })

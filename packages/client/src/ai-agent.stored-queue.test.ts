@@ -34,6 +34,28 @@ describe('persistQueue', () => {
     await agent.destroy()
   })
 
+  it.each([false, true])(
+    '[REL-88] [REL-91] stores nothing that the agent said, and no message that has arrived (receipts: %s)',
+    async hasReceipts => {
+      const { clock, store, page, send } = setUpHost({ capabilities: hasReceipts ? ['receipts'] : [] })
+      const { agent } = page({ resume: true })
+      const left: string[] = []
+      agent.on('transcriptUpdate', () => void left.push(JSON.stringify([...store.entries])))
+      await agent.initialize()
+      await send(agent, 'one')
+      await agent.connect()
+      await clock.advance(1_000)
+      await passing(clock, agent.disconnect())
+      await send(agent, 'two')
+      await turnEventLoop(5)
+      expect(agent.getTranscript().map(({ message }) => message.content)).toContain('You said: one')
+      expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['two'])
+      left.push(JSON.stringify([...store.entries]))
+      expect(left.filter(text => text.includes('You said'))).toEqual([])
+      await agent.destroy()
+    },
+  )
+
   it('[REL-83] [REL-88] settles a message as unknown at destroy() when the next page may send it, and a question as failed', async () => {
     for (const [persistQueue, state] of [
       [true, 'unknown'],
