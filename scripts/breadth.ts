@@ -1,5 +1,5 @@
 // Counts the files and functions of `packages/*/src` that one operation of an agent enters, and compares them with their ceilings:
-// `npm run breadth`; `-- --list` names the files, `-- --write` lowers ceilings. The coverage of V8 counts, in a second run of
+// `npm run breadth`; `-- --list` names them, `-- --write` lowers ceilings. The coverage of V8 counts, in a second run of
 // each operation, with a listener on every event and the emulator in this process.
 import { readdirSync, readFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -20,7 +20,7 @@ const { list, write } = readCommandLine(
     name: 'breadth',
     about: 'Counts the files and functions that each operation of an agent enters.',
     options: {
-      list: { type: 'boolean', help: 'names the files' },
+      list: { type: 'boolean', help: 'names the files and the functions' },
       write: { type: 'boolean', help: 'lowers the ceilings that are above what was counted' },
     },
   },
@@ -119,16 +119,20 @@ async function count(name: string, work: () => unknown, followedByMs?: number): 
     const entered = functions.filter(
       ({ functionName, ranges: [range] }) => range && range.count > 0 && (functionName !== '' || range.startOffset > 0),
     )
-    return path && entered.length > 0 ? [{ path, functions: entered.length }] : []
+    return path && entered.length > 0
+      ? [{ path, functions: entered.map(({ functionName }) => functionName || '()') }]
+      : []
   })
   if (name === '') return
-  rows[name] = { files: files.length, functions: files.reduce((sum, { functions }) => sum + functions, 0) }
+  // Every operation enters some: nothing is counted where the built packages run instead of the sources.
+  if (files.length === 0) throw new Error(`${name} entered no file of the sources. Use \`npm run breadth\`.`)
+  rows[name] = { files: files.length, functions: files.reduce((sum, { functions }) => sum + functions.length, 0) }
   if (list)
     console.log(
-      `${name}: ${files
-        .map(({ path, functions }) => `${path} (${functions})`)
+      `${name}:\n${files
+        .map(({ path, functions }) => `  ${path} (${functions.length}): ${functions.join(', ')}`)
         .sort()
-        .join(', ')}\n`,
+        .join('\n')}\n`,
     )
 }
 

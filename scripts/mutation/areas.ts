@@ -102,5 +102,5 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ]),
   chat: whole('chat', 'chat', 'connection', 'departure', 'context-frame'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
-  loading: withTests(whole('agent', 'load-agent', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
+  loading: withTests(whole('agent', 'start', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

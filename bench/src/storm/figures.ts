@@ -1,4 +1,4 @@
-import { createReconnectPolicy } from '../../../packages/client/src/chat/reconnect-policy.ts'
+import { ReconnectPolicy } from '../../../packages/client/src/chat/reconnect-policy.ts'
 import { STEP_MS, type Storm, type StormResult, seededRandom, simulateStorm } from './simulate.ts'
 
 /** The defaults of the client. */
@@ -31,7 +31,7 @@ export const SETTLED_S = 60
 
 /** The client's policy, and the same doubling without its jitter, under the same conditions. */
 export function compareStorms({ seed, ...conditions }: StormConditions): StormComparison {
-  const policy = createReconnectPolicy(POLICY, { random: seededRandom(seed) })
+  const policy = new ReconnectPolicy(POLICY, { random: seededRandom(seed) })
   const { baseReconnectDelay, maxReconnectDelay } = POLICY
   const doubling = (attempt: number) => Math.min(baseReconnectDelay * 2 ** attempt, maxReconnectDelay)
   const figuresOf = (delay: Storm['delayFor']) => {

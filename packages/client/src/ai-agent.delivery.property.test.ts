@@ -24,9 +24,6 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-// Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/load-agent.ts')])
-
 interface Given {
   delivery: DeliveryMode
   hasReceipts: boolean

@@ -5,7 +5,7 @@ import type { AiAgentConfig } from './config.ts'
 import { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/portal-lifecycle.ts'), import('./masking/data-masker.ts')])
+await Promise.all([import('./agent/portal-lifecycle.ts'), import('./masking/load-masker.ts')])
 
 /** A browser with two stores, and pages in it, one after the other. */
 function setUpPages() {

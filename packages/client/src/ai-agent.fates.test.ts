@@ -5,9 +5,6 @@ import { receivedTexts, sendInDoubt, setUp } from '../test/agent-harness.ts'
 import type { AiAgentConfig } from './config.ts'
 import type { DeliveryState } from './log/delivery-state.ts'
 
-// Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/load-agent.ts')])
-
 const MESSAGES = 6_000
 const CUTS = 14
 const LINK_MS = 25

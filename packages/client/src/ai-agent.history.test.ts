@@ -5,9 +5,6 @@ import { answered, said } from '../test/outbox-harness.ts'
 import type { AiAgentConfig } from './config.ts'
 import type { TranscriptConfig } from './log/entry.ts'
 
-// Loaded before the clock is moved: loading a module takes real time.
-await import('./agent/load-agent.ts')
-
 /**
  * A connected agent of a service that sends a history only when the test says so.
  *

@@ -69,8 +69,7 @@ const FAULTS: typeof STEPS = {
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
-  import('./agent/load-agent.ts'),
-  import('./masking/data-masker.ts'),
+  import('./masking/load-masker.ts'),
   import('./outbox/outbox-store.ts'),
   import('./resume/session-resume.ts'),
 ])

@@ -390,7 +390,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The state of the connection. */
   getState(): ConnectionState {
-    return this.#parts.retry.state
+    return this.#parts.retry?.state ?? this.#parts.chat.state
   }
 
   /**
@@ -421,13 +421,13 @@ export class AiAgent extends Subscribable<AgentEvents> {
   /** The details of the configured agent, loaded when needed. Works before `initialize()`. */
   async getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
     this.#lifecycle.requireUsable('getAgentDetails()')
-    return this.#parts.loader.loadAgentDetails(options.signal)
+    return this.#parts.start.loadAgentDetails(options.signal)
   }
 
   /** Where the deployment's services are, loaded when needed. Works before `initialize()`. */
   async getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
     this.#lifecycle.requireUsable('getDeploymentInfo()')
-    return (await this.#parts.loader.loadDeployment(options.signal)).deployment
+    return (await this.#parts.start.loadDeployment(options.signal)).deployment
   }
 
   /** The signed-in user or customer; null for an anonymous one, and when the service does not return it. */
@@ -441,7 +441,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   setLanguage(code: string | null | undefined): void {
     this.#lifecycle.requireUsable('setLanguage()')
-    this.#parts.language.choose(code)
+    this.#parts.start.chooseLanguage(code)
   }
 
   /** A copy of `config.initParams`. */

@@ -10,7 +10,6 @@ import { createConversationView } from './view/conversation-view.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
-  import('./agent/load-agent.ts'),
   import('./agent/portal-lifecycle.ts'),
   import('./outbox/outbox-store.ts'),
   import('./resume/session-resume.ts'),

@@ -59,8 +59,12 @@ export interface InitializedAgent {
  */
 export class AgentFacts {
   readonly #configuredId: string
-  /** Stays known when the user changes. */
+  /** Set by {@link setDeployment}; stays known when the user changes. */
   deployment: Deployment | undefined
+  /** Whether the service confirms each message by its id. */
+  hasReceipts = false
+  /** Whether the service numbers its frames, and repeats what was missed after a reconnect, in order. */
+  hasResume = false
   agent: AgentDetails | undefined
   user: UserDetails | null = null
   /** The resolved scopes of access tokens. */
@@ -77,6 +81,14 @@ export class AgentFacts {
     this.#configuredId = configuredId
   }
 
+  /** The deployment is known: sets it, and returns it. */
+  setDeployment(deployment: Deployment): Deployment {
+    this.deployment = deployment
+    this.hasReceipts = this.hasCapability(CAPABILITY.RECEIPTS)
+    this.hasResume = this.hasCapability(CAPABILITY.RESUME)
+    return deployment
+  }
+
   /** Whether the service has announced an extension of the wire. */
   hasCapability(name: Capability): boolean {
     return this.deployment?.deployment.capabilities?.includes(name) === true
@@ -86,16 +98,6 @@ export class AgentFacts {
   get agentId(): string {
     const selected = this.selection?.agent
     return selected ? String(selected.agentId) : this.#configuredId
-  }
-
-  /** Whether the service confirms each message by its id. */
-  get hasReceipts(): boolean {
-    return this.hasCapability(CAPABILITY.RECEIPTS)
-  }
-
-  /** Whether the service numbers its frames, and repeats what was missed after a reconnect, in order. */
-  get hasResume(): boolean {
-    return this.hasCapability(CAPABILITY.RESUME)
   }
 
   /** Whether the service answers pings. */

@@ -5,7 +5,7 @@ import type { SDKError } from './errors.ts'
 import type { AgentEvents, AgentEventType, Emit } from './events.ts'
 import type { AgentFacts } from './facts.ts'
 import type { KnownInitParams } from './init-params.ts'
-import type { MessageOrigin } from './log/message.ts'
+import type { Message } from './log/message.ts'
 import type { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
 import type { EventEmitter } from './util/event-emitter.ts'
@@ -42,12 +42,12 @@ export interface AgentScope<Emitted extends AgentEventType = AgentEventType> {
   readonly emit: Emit<Emitted>
   /** Emits `error` and logs a warning, once for each error object. */
   readonly reportError: (error: SDKError) => void
+  /** Emits `rateLimited`, for a REST call or for a message, and logs a warning about a call. */
+  readonly reportRateLimit: (limit: { operation: string; retryInMs: number } | { message: Message }) => void
   /** Logs a warning once. */
   readonly warnOnce: (warning: string) => void
   /** Where a part registers what belongs to the signed-in user. */
   readonly userState: UserStateRegistry
-  /** Agent, session and time of a new message. */
-  readonly origin: MessageOrigin
   /** A new id of a message or an entry. */
   readonly newId: () => string
   /** The conversation that the tabs of the page's origin share, with `tabs: 'share'`, once its code has loaded. */

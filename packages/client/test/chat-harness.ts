@@ -5,7 +5,7 @@ import { Chat } from '../src/chat/chat.ts'
 import { ChatSession, type SessionKeeper } from '../src/chat/chat-session.ts'
 import { ContextStore } from '../src/chat/context-store.ts'
 import { Liveness } from '../src/chat/liveness.ts'
-import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
+import { ReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import { ApiError, ConnectionError, SDKError } from '../src/errors.ts'
 import type { AgentEventPayloadMap, AgentEventType } from '../src/events.ts'
 import { Transcript } from '../src/log/transcript.ts'
@@ -94,10 +94,11 @@ export function setUpChat(given: ChatSetUp = {}) {
     refresh: noToken,
     checkExpiry() {},
     watchExpiry() {},
+    setTokenExpiringCallback() {},
     ...given.token,
   } as unknown as AuthenticationService
   const transcript = new Transcript({}, scope)
-  const policy = createReconnectPolicy(
+  const policy = new ReconnectPolicy(
     {
       maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
       baseReconnectDelay: 1_000,

@@ -1,6 +1,6 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { Connection } from '../src/chat/connection.ts'
-import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
+import { ReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import type { Page } from '../src/platform/page.ts'
 import { toldByListener, watch } from './chat-harness.ts'
@@ -22,7 +22,7 @@ export function setUpConnection({
   const { told, errors, tell, fail, when } = toldByListener()
   const ends = { count: 0 }
   let asked = 0
-  const policy = createReconnectPolicy(
+  const policy = new ReconnectPolicy(
     { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
     { random: () => 0 },
   )

@@ -38,10 +38,10 @@ export function setUpScope({
     newId: () => `id-${ids++}`,
     ...(logger && { logger: { ...silent, ...logger } as Logger }),
   }
-  scope.facts.deployment = {
+  scope.facts.setDeployment({
     deployment: { apiDomain: 'a.test', aiAgentDomain: 'a.test', capabilities } as never,
     api: api as ApiHelper,
-  }
+  })
   scope.facts.agent = { agentId: 'help', name: 'Help Centre', isAuthenticated } as never
   return scope
 }

@@ -186,7 +186,9 @@ export function setUpOutbox({
 
 /** The messages of a history in the session of the outbox. */
 export function messagesOf(history: readonly unknown[]): Message[] {
-  return readHistory(history, { from: 'Help Desk', agentId: 'help', sessionId: 's1' }).map(({ message }) => message)
+  return readHistory(history, { agentName: 'Help Desk', agentId: 'help', sessionId: 's1' }).map(
+    ({ message }) => message,
+  )
 }
 
 /** The error that a call throws. */

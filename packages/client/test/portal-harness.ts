@@ -7,6 +7,7 @@ import { ProfileCache, SelectedProfileStore } from '../src/contact-center/portal
 import { readInitParams } from '../src/init-params.ts'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
+import { setUpScope } from './fake-scope.ts'
 import { FakeStorage } from './fake-service.ts'
 
 /** Response of the fake API: a value, an error to throw, or a function of the options. */
@@ -73,17 +74,17 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     (...facts: unknown[]) =>
       void told.push([name, ...facts])
   const pipeline = new PortalPipeline({
+    scope: {
+      ...setUpScope({ environment, logger: { warn: tell('warning') } }),
+      emit: (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload())),
+    },
     profileCache: new ProfileCache({
       place: { environment, deployment: 'https://a.test', agent: '7', adapter },
     }),
     selectedProfiles: new SelectedProfileStore({ environment, deployment: 'https://a.test', warn: tell('refused') }),
-    emit: (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload())),
-    listener: {
-      onComplete: tell('complete'),
-      onSwitch: tell('switch'),
-      onFilterTags: tell('tags'),
-      onWarning: tell('warning'),
-    },
+    onComplete: tell('complete'),
+    onSwitch: tell('switch'),
+    onFilterTags: tell('tags'),
   })
   const input = (more: Partial<PortalInput> = {}): PortalInput => ({
     api,

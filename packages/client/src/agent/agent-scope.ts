@@ -5,7 +5,6 @@ import type { AgentEvents, AgentEventType, Emit } from '../events.ts'
 import { AgentFacts } from '../facts.ts'
 import { readInitParams } from '../init-params.ts'
 import { MessageIds } from '../log/compose.ts'
-import { MessageOrigin } from '../log/message.ts'
 import { Logger } from '../logger.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -43,6 +42,13 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
     emit('error', () => ({ error: error as AnySDKError }))
   }
 
+  const reportRateLimit: AgentScope['reportRateLimit'] = limit => {
+    const isCall = 'operation' in limit
+    if (isCall)
+      logger.warn(`The service limits the rate of calls. ${limit.operation} is repeated in ${limit.retryInMs} ms.`)
+    emit('rateLimited', () => (isCall ? { source: 'rest', ...limit } : { source: 'chat', ...limit }))
+  }
+
   let warned: Set<string> | undefined
   const warnOnce = (warning: string) => {
     if (!warned?.has(warning)) logger.warn(warning)
@@ -63,9 +69,9 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
     events,
     emit,
     reportError,
+    reportRateLimit,
     warnOnce,
     userState,
-    origin: new MessageOrigin(environment.clock, facts),
     newId: () => ids.newId(),
   }
 }

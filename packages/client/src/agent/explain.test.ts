@@ -4,7 +4,7 @@ import { passing, rejection, setUp } from '../../test/agent-harness.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import type { AiAgent } from '../ai-agent.ts'
 
-await Promise.all([import('./explain.ts'), import('./load-agent.ts')])
+await import('./explain.ts')
 
 const textOf = async (agent: AiAgent) => (await agent.explain()).text
 

@@ -1,4 +1,4 @@
-import { createDataMasker } from '../masking/data-masker.ts'
+import { loadMasker } from '../masking/load-masker.ts'
 import { createQueueStore, sweepQueues } from '../outbox/outbox-store.ts'
 import { SessionResume } from '../resume/session-resume.ts'
 import { clearStored } from '../storage/clear-stored.ts'
@@ -10,7 +10,7 @@ import { PortalLifecycle } from './portal-lifecycle.ts'
 export const features: typeof inPages = {
   contactCenter: async () => PortalLifecycle,
   explain: async () => explain,
-  masking: async () => createDataMasker,
+  masking: async () => loadMasker,
   persistQueue: async () => ({ createQueueStore, sweepQueues }),
   resume: async () => SessionResume,
   storedData: async () => clearStored,

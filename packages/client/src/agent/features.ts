@@ -7,7 +7,7 @@
 export const features = {
   contactCenter: async () => (await import('./portal-lifecycle.ts')).PortalLifecycle,
   explain: async () => (await import('./explain.ts')).explain,
-  masking: async () => (await import('../masking/data-masker.ts')).createDataMasker,
+  masking: async () => (await import('../masking/load-masker.ts')).loadMasker,
   persistQueue: async () => {
     const { createQueueStore, sweepQueues } = await import('../outbox/outbox-store.ts')
     return { createQueueStore, sweepQueues }

@@ -11,14 +11,14 @@ describe('a disconnected agent', () => {
     const use = async (isConnected: boolean) => {
       const parts = new AgentParts(createAgentScope({ id: 'help', endpoint: emulator.origin }, environment))
       const lifecycle = new AgentLifecycle(parts)
-      const { outbox, context, loader, chat, transcript, authentication } = parts
+      const { outbox, context, start, chat, transcript, authentication } = parts
       await lifecycle.initialize({}, undefined)
       if (isConnected) {
         await lifecycle.connect(undefined)
         outbox.send('hello')
         await passing(clock, lifecycle.disconnect({}))
       }
-      return [lifecycle, chat, outbox, transcript, context, authentication, loader].map(
+      return [lifecycle, chat, outbox, transcript, context, authentication, start].map(
         part => new WeakRef<object>(part),
       )
     }

@@ -26,9 +26,9 @@ export class InitializeRetry {
     this.#chat = chat
   }
 
-  /** RECONNECTING during a wait, CONNECTING during a repeated attempt, otherwise the state of the chat. */
-  get state(): ConnectionState {
-    return this.#state ?? this.#chat.state
+  /** RECONNECTING during a wait, CONNECTING during a repeated attempt, otherwise undefined. */
+  get state(): ConnectionState | undefined {
+    return this.#state
   }
 
   /** Runs an attempt, and further ones until one succeeds or fails for another reason. */
@@ -73,9 +73,10 @@ export class InitializeRetry {
   }
 
   #become(next: ConnectionState | undefined, retryInMs?: number): void {
-    const previous = this.state
+    const { state } = this.#chat
+    const previous = this.#state ?? state
     this.#state = next
-    reportState(this.#scope, this.state, previous, retryInMs)
+    reportState(this.#scope, next ?? state, previous, retryInMs)
   }
 }
 

@@ -9,7 +9,6 @@ import { feature } from '../platform/feature.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase } from './agent-phase.ts'
 import { destroyedError, type LifecycleOwner, missingStep, phaseOf, READY, type State } from './lifecycle-state.ts'
-import { prepareAgent } from './load-agent.ts'
 import type { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preload } from './preload.ts'
@@ -89,7 +88,7 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   requirePipeline(operation: string): PortalPipeline {
     this.requireUsable(operation)
-    const pipeline = this.#portals?.contactCenter.pipeline
+    const pipeline = this.#portals?.pipeline
     if (pipeline && pipeline.stage.at !== 'idle') return pipeline
     throw new SDKError(
       `${operation} has nothing to select: the agent has no portals, or initialize() has not run yet.`,
@@ -124,8 +123,8 @@ export class AgentLifecycle implements LifecycleOwner {
         this.become(preparing)
         return this.#load(signal)
       }
-      const { retry, scope } = this.#parts
-      return await (scope.config.retryInitialize ? retry.run(attempt, signal) : attempt())
+      const { retry } = this.#parts
+      return await (retry ? retry.run(attempt, signal) : attempt())
     } catch (error) {
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
@@ -148,12 +147,11 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, authentication, session, outbox } = this.#parts
+    const { scope, start, authentication, session, outbox } = this.#parts
     authentication.watchExpiry(true)
     // A failure leaves it to the next start.
     void this.#parts.sweepQueues().catch(() => {})
-    const openContactCenter = async () => (await this.#openPortals()).contactCenter
-    const { loaded, user } = await prepareAgent(this.#parts, openContactCenter, signal)
+    const { loaded, user } = await start.prepare(() => this.#openPortals(), signal)
     if (needsPortal(loaded.agent, scope.params)) {
       const portals = await this.#openPortals()
       signal.throwIfAborted()
@@ -223,8 +221,7 @@ export class AgentLifecycle implements LifecycleOwner {
     if (this.#state.at === 'choosing') this.#state.reconnect = false
     const { chat, authentication } = this.#parts
     const left = chat.disconnect(options)
-    if (this.#parts.scope.config.retryInitialize)
-      this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
+    if (this.#parts.retry) this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
     authentication.watchExpiry(false)
     return left
   }
@@ -270,7 +267,7 @@ export class AgentLifecycle implements LifecycleOwner {
   async #leave(cause: string, next: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
     this.requireUsable('logout()')
     const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
-    const { loader, scope } = this.#parts
+    const { start, scope } = this.#parts
     let settle: (done: Promise<void>) => void = () => {}
     // Set before listeners are called: one of them may call logout() too, which joins this one.
     const done = new Promise<void>(resolve => {
@@ -279,7 +276,7 @@ export class AgentLifecycle implements LifecycleOwner {
     const leaving: State = { at: 'leaving', done, next }
     this.become(leaving)
     this.#run.abort(reason)
-    loader.abort(reason)
+    start.abort(reason)
     const disconnected = this.#parts.chat.disconnect()
     const forgotten = scope.userState.forget(error =>
       scope.logger.error('Could not remove stored data of the user. It stays until it expires.', error),
@@ -311,13 +308,13 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Ends the agent without a goodbye. `closed` is its last event if the chat is open, otherwise `phaseChanged`. */
   async destroy(): Promise<void> {
-    const { loader, scope, outbox, streams, users, resume, chat, inbox, recovery, authentication } = this.#parts
+    const { start, scope, outbox, streams, users, resume, chat, inbox, recovery, authentication } = this.#parts
     this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
-    loader.abort(reason)
+    start.abort(reason)
     users.stop()
-    this.#portals?.contactCenter.pipeline.destroy()
+    this.#portals?.pipeline.destroy()
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())
     const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))

@@ -1,12 +1,11 @@
 import { features } from '#features'
-import { LanguageChoice } from '../api/language.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { takeStoredLogin } from '../auth/stored-login.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'
 import { ContextStore } from '../chat/context-store.ts'
 import { Liveness } from '../chat/liveness.ts'
-import { createReconnectPolicy, type ReconnectPolicy } from '../chat/reconnect-policy.ts'
+import { ReconnectPolicy } from '../chat/reconnect-policy.ts'
 import type { CallState } from '../contact-center/connector/call-state.ts'
 import { Inbox } from '../conversation/inbox.ts'
 import { MessageProcessor } from '../conversation/message-processor.ts'
@@ -25,8 +24,8 @@ import { type Awaitable, DATABASE } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { AgentLoader } from './agent-loader.ts'
 import { InitializeRetry } from './initialize-retry.ts'
+import { Start } from './start.ts'
 import { UserLoader } from './user-loader.ts'
 
 /**
@@ -38,12 +37,11 @@ export class AgentParts {
   readonly authentication: AuthenticationService
   readonly masking: Masking
   readonly users: UserLoader
-  readonly language = new LanguageChoice()
-  readonly loader: AgentLoader
   readonly transcript: Transcript
   readonly context: ContextStore
   /** Settles when the stored context has been read. */
   readonly contextRestored: Awaitable<void>
+  readonly start: Start
   /** Only with `tabs`. */
   readonly tabs: OptionalFeature<TabGroup | undefined> | undefined
   /** Loaded before the first session is requested; undefined until then, and where the browser cannot share it. */
@@ -53,7 +51,8 @@ export class AgentParts {
   readonly session: ChatSession
   readonly policy: ReconnectPolicy
   readonly chat: Chat
-  readonly retry: InitializeRetry
+  /** Only with `retryInitialize`. */
+  readonly retry: InitializeRetry | undefined
   readonly liveness: Liveness
   readonly outbox: Outbox
   readonly processor: MessageProcessor
@@ -81,17 +80,17 @@ export class AgentParts {
     })
     this.masking = new Masking(config.masking)
     this.users = new UserLoader(scope, this.masking)
-    this.loader = new AgentLoader(scope, this.authentication, this.language)
     this.transcript = new Transcript(config.transcript, scope)
     this.context = new ContextStore(scope)
     this.contextRestored = this.context.restore()
+    this.start = new Start(scope, this)
     this.tabs = this.#createTabs()
-    if (this.tabs) this.loader.forgetMissed = () => this.#forgetMissed()
+    if (this.tabs) this.start.forgetMissed = () => this.#forgetMissed()
     this.resume = this.#createResume()
     this.session = new ChatSession(scope, this.context, this.resume)
-    this.policy = createReconnectPolicy(config, environment)
+    this.policy = new ReconnectPolicy(config, environment)
     this.chat = new Chat(scope, this.policy, this)
-    this.retry = new InitializeRetry(scope, this.policy, this.chat)
+    this.retry = config.retryInitialize ? new InitializeRetry(scope, this.policy, this.chat) : undefined
     this.liveness = new Liveness(scope, this.chat, this.session)
     this.outbox = new Outbox(scope, this)
     this.outbox.stored = this.#createQueueStore()
@@ -100,11 +99,8 @@ export class AgentParts {
     this.recovery = new Recovery(scope, this)
     this.inbox = new Inbox(scope, this)
 
-    this.authentication.setTokenExpiringCallback(({ expiresAt }) =>
-      scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
-    )
     // The order of a sign-out.
-    userState.own({ forgetUser: () => this.group?.forgetUser() })
+    if (this.tabs) userState.own({ forgetUser: () => this.group?.forgetUser() })
     userState.own(this.transcript)
     userState.own(this.context)
     userState.own(this.session)
@@ -113,9 +109,7 @@ export class AgentParts {
     userState.own({ forgetUser: () => this.#forgetResponses() })
     userState.own(this.users)
     userState.own({ forgetUser: () => this.#forgetSession() })
-    userState.own(this.working)
-    userState.own(this.recovery)
-    userState.own(this.inbox)
+    userState.own({ forgetUser: () => this.#forgetFrames() })
     for (const warning of config.warnings) scope.warnOnce(warning)
   }
 
@@ -141,31 +135,9 @@ export class AgentParts {
     if (!this.scope.config.tabs) return undefined
     return this.#optional('tabs', async () => {
       const createTabGroup = await features.tabs()
-      this.group = this.scope.shared = createTabGroup(this.#tabParts())
+      this.group = this.scope.shared = createTabGroup(this)
       return this.group
     })
-  }
-
-  #tabParts(): TabParts {
-    const { scope, session, transcript, context, outbox, authentication, recovery, liveness, chat } = this
-    return {
-      scope,
-      session,
-      transcript,
-      context,
-      outbox,
-      authentication,
-      recovery,
-      liveness,
-      lifecycle: {
-        dropConversation: () => this.lifecycle?.dropConversation(),
-        handleUserChange: async () => this.lifecycle?.handleUserChange(),
-      },
-      origin: scope.origin,
-      loadTranscript: (sessionId, signal) => session.loadTranscript(sessionId, signal),
-      hasCapability: name => scope.facts.hasCapability(name),
-      address: (sessionId, lastSeq) => chat.addressOf(sessionId, lastSeq),
-    }
   }
 
   /** Resumes the session of the previous page, with `resume` and without a session of the host. */
@@ -239,6 +211,12 @@ export class AgentParts {
   #forgetSession(): unknown {
     const left = this.#user(this.tabs !== undefined)
     return this.resume?.(part => part.forgetUser(left))
+  }
+
+  #forgetFrames(): void {
+    this.working.end()
+    this.recovery.clear()
+    this.inbox.clear()
   }
 
   #forgetResponses(): unknown {

@@ -1,26 +1,32 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { LanguageChoice } from '../api/language.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
-import { ContactCenter } from '../contact-center/contact-center.ts'
+import { loadConnector } from '../contact-center/connector/connector-loader.ts'
+import { connectorEnvironment, resolveConnectorScript } from '../contact-center/connector/connector-url.ts'
+import { buildHookContract } from '../contact-center/connector/hook-contract.ts'
+import { PlatformConnector } from '../contact-center/connector/platform-connector.ts'
 import { profileAttribute } from '../contact-center/portal/auto-select.ts'
 import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
-import { SDKError } from '../errors.ts'
+import { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
+import { ProfileCache, SelectedProfileStore, storagePrefix } from '../contact-center/portal/profile-stores.ts'
+import { MessageError, SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
+import type { StoreWarning } from '../storage/store-guard.ts'
 import { untilAborted } from '../util/abort.ts'
 import type { PendingChoice } from './agent-phase.ts'
 import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
 
-/** The parts of the agent that the portal selection uses. */
+/** The parts of the agent that the contact center uses. */
 interface PortalParts {
   readonly scope: AgentScope
   readonly authentication: AuthenticationService
-  readonly language: LanguageChoice
+  /** Has the language that the host has chosen. */
+  readonly start: { readonly language: string | undefined }
   readonly outbox: Outbox
   readonly context: ContextStore
   readonly chat: Chat
@@ -30,40 +36,107 @@ interface PortalParts {
 }
 
 /**
- * The part of the lifecycle that agents with portals or a connector use: the selection of portal, agent and profile, and
- * what follows from it for the chat. A separate chunk; the lifecycle still owns the state.
+ * The part of the lifecycle that agents with portals or a connector use: the platform's connector, the selection of portal, agent
+ * and profile, and what follows from it for the chat. A separate chunk; the lifecycle still owns the state.
  */
 export class PortalLifecycle {
-  readonly contactCenter: ContactCenter
+  readonly pipeline: PortalPipeline
   readonly #parts: PortalParts
   readonly #owner: LifecycleOwner
+  readonly #calls: CallState
+  readonly #selectedProfiles: SelectedProfileStore
+  /** The platform's connector, once it is loaded. */
+  connector: PlatformConnector | undefined
 
   constructor(parts: PortalParts, owner: LifecycleOwner) {
+    const { scope, start, context } = parts
+    const { config, environment, logger, userState } = scope
     this.#parts = parts
     this.#owner = owner
-    const { scope, authentication, language, outbox, context } = parts
-    const calls = (parts.calls ??= scope.userState.own(new CallState(scope, context)))
-    this.contactCenter = new ContactCenter(scope, {
-      authentication,
-      calls,
-      language,
-      send: async text => {
-        owner.requireUsable('onUserMessage()')
-        return outbox.send(text)
-      },
+    const calls = (parts.calls ??= userState.own(new CallState(scope, context)))
+    this.#calls = calls
+    const warn: StoreWarning = (...warning) => logger.warn(...warning)
+    const place = { environment, deployment: config.endpoint, warn }
+    const profileCache = new ProfileCache({
+      place: { ...place, cache: config.cache, agent: config.id, userState },
+      language: () => start.language,
+      onRemovalFailed: error => logger.error('Could not remove cached profiles from the cache adapter.', error),
+    })
+    this.#selectedProfiles = new SelectedProfileStore(place)
+    this.pipeline = new PortalPipeline({
+      scope,
+      profileCache,
+      selectedProfiles: this.#selectedProfiles,
       onComplete: selection => this.#completeSelection(selection),
       onSwitch: () => this.#switchPortal(),
+      onFilterTags: tags => {
+        try {
+          calls.setUserFilterTags(tags)
+        } catch (error) {
+          logger.warn('The filter tags of the connector are invalid.', { error })
+        }
+      },
+    })
+    userState.own(this)
+  }
+
+  /** Ends the selection in flight, and removes the selected profiles. */
+  async forgetUser(): Promise<void> {
+    const { facts, config } = this.#parts.scope
+    const deployment = facts.deployment?.deployment
+    const reset = this.pipeline.reset()
+    const selected = deployment && this.#selectedProfiles.forget(storagePrefix(deployment, config.endpoint))
+    await Promise.all([reset, selected])
+  }
+
+  // ── The connector ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Loads the connector's script, once for each agent. Does nothing without a platform. */
+  async loadConnector(signal: AbortSignal): Promise<void> {
+    const { scope } = this.#parts
+    const { params, config, environment } = scope
+    const { platform } = params
+    if (platform === undefined || this.connector) return
+    const label = connectorEnvironment(params.environment, config.connector.environment)
+    const pageUrl = environment.page?.window?.location.href
+    const script = resolveConnectorScript({ platform, environment: label, config: config.connector, pageUrl })
+    const component = await loadConnector(environment, script, signal)
+    const connector = new PlatformConnector(scope, component, script.url, this.#hook(label))
+    await connector.introduce(signal)
+    this.connector = connector
+  }
+
+  /** What the connector may call, and what it is told. */
+  #hook(environment: ReturnType<typeof connectorEnvironment>) {
+    const { scope, authentication, outbox } = this.#parts
+    const send = async (text: string) => {
+      this.#owner.requireUsable('onUserMessage()')
+      outbox.send(text)
+    }
+    const reportFailure = (cause: unknown) => {
+      const message = 'A message of the connector was not sent.'
+      scope.reportError(cause instanceof SDKError ? cause : new MessageError(message, 'invalid', { cause }))
+    }
+    return buildHookContract({
+      scope,
+      calls: this.#calls,
+      environment,
+      authentication,
+      pipeline: this.pipeline,
+      send: text => send(text).catch(reportFailure),
     })
   }
 
+  // ── The selection ─────────────────────────────────────────────────────────────────────────────────────────────────
+
   /** Whether there is, or was, something to select. */
   get hasSelection(): boolean {
-    return this.#owner.state.at === 'choosing' || this.contactCenter.pipeline.stage.at !== 'idle'
+    return this.#owner.state.at === 'choosing' || this.pipeline.stage.at !== 'idle'
   }
 
   /** The choice that waits for the user; undefined while the next step is loading. */
   get choice(): PendingChoice | undefined {
-    const result = resultAt(this.contactCenter.pipeline.stage)
+    const result = resultAt(this.pipeline.stage)
     return result?.status === 'choose' ? result : undefined
   }
 
@@ -85,7 +158,7 @@ export class PortalLifecycle {
     context: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
   ): Promise<InitializationResult> {
-    const { stage } = this.contactCenter.pipeline
+    const { stage } = this.pipeline
     const result = stage.at !== 'complete' && resultAt(stage)
     if (result) return result
     await untilAborted(Promise.resolve(stage.at === 'working' ? stage.step.settled : choosing.settled), signal)
@@ -95,11 +168,12 @@ export class PortalLifecycle {
   /** Runs the selection again. */
   async restart(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
     const choosing = this.#begin(false)
-    const left = this.contactCenter.pipeline.reset().then(() => this.#leavePortal(choosing))
+    const left = this.pipeline.reset().then(() => this.#leavePortal(choosing))
     choosing.settled = left.catch(() => {})
     await left
-    const { calls, users } = this.#parts
-    if (this.contactCenter.isTest) calls?.clearTranscript()
+    const { scope, users } = this.#parts
+    // The call of the demonstration platform restarts too.
+    if (scope.params.platform?.toLowerCase() === 'test') this.#calls.clearTranscript()
     // The connector's platform stays connected.
     await this.#run(choosing, loaded, users.load(loaded, signal), signal)
   }
@@ -109,7 +183,7 @@ export class PortalLifecycle {
     const { scope, context } = this.#parts
     if (!scope.facts.selection)
       throw new SDKError('updateUserProfile() needs a completed portal selection.', 'NOT_INITIALIZED')
-    const selection = await this.contactCenter.pipeline.updateProfile(profile, { signal })
+    const selection = await this.pipeline.updateProfile(profile, { signal })
     scope.facts.selection = selection
     const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
     if (attributes) context.merge(attributes)
@@ -125,10 +199,22 @@ export class PortalLifecycle {
     signal: AbortSignal | undefined,
   ): Promise<InitializationResult> {
     const owner = this.#owner
+    const { scope, authentication } = this.#parts
+    const { deployment, api, agent } = loaded
+    const input = {
+      api,
+      agent,
+      params: scope.params,
+      context: owner.initialContext,
+      getToken: () => authentication.getToken(),
+      hooks: this.connector?.portalHooks,
+      storagePrefix: storagePrefix(deployment, scope.config.endpoint),
+      ready: user,
+    }
     try {
-      return await this.contactCenter.select(loaded, owner.initialContext, user, signal)
+      return await this.pipeline.start(input, { signal })
     } catch (error) {
-      const { at } = this.contactCenter.pipeline.stage
+      const { at } = this.pipeline.stage
       // A newer restart may own the state.
       if (owner.state === choosing && (at === 'failed' || at === 'idle')) owner.become({ at: 'idle', error })
       throw error

@@ -80,8 +80,7 @@ const conversationOf = (told: readonly ToldEvent[]) =>
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
-  import('./load-agent.ts'),
-  import('../masking/data-masker.ts'),
+  import('../masking/load-masker.ts'),
   import('../outbox/outbox-store.ts'),
   import('../resume/session-resume.ts'),
   import('../tabs/tab-group.ts'),

@@ -70,11 +70,7 @@ function makeAgent(parts: Parts, byPopup: boolean) {
 }
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([
-  import('./load-agent.ts'),
-  import('../masking/data-masker.ts'),
-  import('../auth/login/pkce-strategy.ts'),
-])
+await Promise.all([import('../masking/load-masker.ts'), import('../auth/login/pkce-strategy.ts')])
 
 describe('any order of calls around a logout', () => {
   it('[SEC-15] leaves nothing of the user to the next one', async () => {

@@ -14,9 +14,6 @@ import { sleep } from '../platform/clock.ts'
 import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
-// Loaded before, since the manual clock does not wait for a file.
-await import('./load-agent.ts')
-
 /** An account agent with a token of a person, over one tab. */
 function setUpPerson() {
   const sessionStorage = new FakeStorage()

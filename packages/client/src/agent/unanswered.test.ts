@@ -10,7 +10,6 @@ const never = () => new Promise<never>(() => {})
 
 // Loaded before, since the manual clock does not wait for a file.
 await Promise.all([
-  import('./load-agent.ts'),
   import('../auth/login/pkce-strategy.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/stored-queue.ts'),

@@ -31,37 +31,3 @@ export function toAcceptLanguage(code: string | null | undefined): string {
 function hyphenated(code: string | null | undefined): string {
   return code?.trim().replaceAll('_', '-') || DEFAULT_LANGUAGE
 }
-
-/** The language of the REST calls: the host's choice, else the agent's own. It owns both. */
-export class LanguageChoice {
-  #chosen: string | undefined
-  #own: string | null | undefined
-  #setLanguage: ((code: string | null | undefined) => void) | undefined
-
-  /** The host's choice. */
-  get chosen(): string | undefined {
-    return this.#chosen
-  }
-
-  /** The host's choice; blank, null and undefined reset it. */
-  choose(code: string | null | undefined): void {
-    this.#chosen = code?.trim() || undefined
-    this.#apply()
-  }
-
-  /** Sets the agent's own language (FLOW-17). */
-  learn(code: string | null | undefined): void {
-    this.#own = code
-    this.#apply()
-  }
-
-  /** Sets who is given the language, now and with each change: the helper whose calls send it. */
-  attach(setLanguage: (code: string | null | undefined) => void): void {
-    this.#setLanguage = setLanguage
-    this.#apply()
-  }
-
-  #apply(): void {
-    this.#setLanguage?.(this.#chosen ?? this.#own)
-  }
-}

@@ -98,6 +98,9 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#token = new TokenDialogue(scope.facts, authentication, this)
     this.#contextFrame = new ContextFrame(scope, session, context, transcript)
     this.#departure = new Departure(scope, this.#connection, transcript)
+    authentication.setTokenExpiringCallback(({ expiresAt }) =>
+      scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
+    )
   }
 
   /** Adds a part that follows the connection. */

@@ -6,7 +6,7 @@ import { ConnectionError, SDKError } from '../errors.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import type { ChatClosed } from './close-cause.ts'
 import { Connection } from './connection.ts'
-import { createReconnectPolicy } from './reconnect-policy.ts'
+import { ReconnectPolicy } from './reconnect-policy.ts'
 import { webSocketTransport } from './websocket-transport.ts'
 
 const last = () => FakeWebSocket.last
@@ -18,7 +18,7 @@ function setUpWaits() {
   const closed: ChatClosed[] = []
   const waits: (number | undefined)[] = []
   const errors: SDKError[] = []
-  const policy = createReconnectPolicy(
+  const policy = new ReconnectPolicy(
     { maxReconnectAttempts: 9, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
     { random: () => 0 },
   )

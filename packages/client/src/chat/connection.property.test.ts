@@ -5,7 +5,7 @@ import { deferred, watch } from '../../test/chat-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionState } from './connection-state.ts'
-import { createReconnectPolicy } from './reconnect-policy.ts'
+import { ReconnectPolicy } from './reconnect-policy.ts'
 import type { TransportListener } from './transport.ts'
 
 const DRAWING: Record<ConnectionState, ConnectionState[]> = {
@@ -75,7 +75,7 @@ describe('Connection', () => {
             if (how === 'open') open(false)
             else if (how === 'close') connection.close()
           }
-          const policy = createReconnectPolicy(
+          const policy = new ReconnectPolicy(
             { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
             { random: () => random.next().value },
           )

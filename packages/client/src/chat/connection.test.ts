@@ -4,6 +4,7 @@ import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection as setUp } from '../../test/connection-harness.ts'
 import { SDKError } from '../errors.ts'
 import { CONNECT_TIMEOUT_MS, Connection } from './connection.ts'
+import { ReconnectPolicy } from './reconnect-policy.ts'
 
 /** As docs/guide/connection-and-queue.md promises, in milliseconds. */
 const STABLE_AFTER_MS = 5_000
@@ -138,7 +139,10 @@ describe('Connection', () => {
   })
 
   it('rejects with the reason when the runtime refuses the address', async () => {
-    const policy = { maxAttempts: 0, delayFor: () => 0 }
+    const policy = new ReconnectPolicy(
+      { maxReconnectAttempts: 0, baseReconnectDelay: 0, maxReconnectDelay: 0 },
+      { random: () => 0 },
+    )
     const refusing = new Connection(new ManualClock(), undefined, policy, {
       openTransport: () => {
         throw new SyntaxError('bad address')

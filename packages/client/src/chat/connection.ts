@@ -64,7 +64,7 @@ const PUBLIC_STATE = {
   closed: ConnectionState.CLOSED,
 } as const satisfies Record<State['at'], ConnectionState>
 
-export class Connection implements AttemptOwner {
+export class Connection {
   readonly #clock: Clock
   readonly #policy: ReconnectPolicy
   readonly #owner: ConnectionOwner
@@ -337,16 +337,9 @@ export interface Caller {
   reject(error: SDKError): void
 }
 
-/** The connection, as an attempt reports to it. */
-export interface AttemptOwner {
-  handleAttemptOpened(attempt: Attempt): void
-  handleAttemptFrame(attempt: Attempt, data: unknown): void
-  handleAttemptClosed(attempt: Attempt, event: SocketCloseEvent): void
-}
-
 /** One attempt to open a socket, and the events of the socket until its end. */
 export class Attempt implements TransportListener {
-  readonly #owner: AttemptOwner
+  readonly #connection: Connection
   /** Whether the reconnect loop started it: then it continues when its callers abort. */
   readonly background: boolean
   /** Absent once the connection is open: the transport keeps the attempt in memory. */
@@ -356,21 +349,21 @@ export class Attempt implements TransportListener {
   transport: Transport | undefined
   timer: unknown
 
-  constructor(owner: AttemptOwner, background: boolean) {
-    this.#owner = owner
+  constructor(connection: Connection, background: boolean) {
+    this.#connection = connection
     this.background = background
   }
 
   opened(): void {
-    this.#owner.handleAttemptOpened(this)
+    this.#connection.handleAttemptOpened(this)
   }
 
   received(data: unknown): void {
-    this.#owner.handleAttemptFrame(this, data)
+    this.#connection.handleAttemptFrame(this, data)
   }
 
   closed(event: SocketCloseEvent): void {
-    this.#owner.handleAttemptClosed(this, event)
+    this.#connection.handleAttemptClosed(this, event)
   }
 
   /** Tells the callers the outcome. */

@@ -2,9 +2,6 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import { framesArrived, lastSession, passing, setUp } from '../../test/agent-harness.ts'
 
-// Loaded before the clock is moved: loading a module takes real time.
-await import('../agent/load-agent.ts')
-
 async function setUpSession(capabilities: ('receipts' | 'resume')[]) {
   const parts = setUp({ settings: { capabilities } })
   const { agent: first } = parts.make()

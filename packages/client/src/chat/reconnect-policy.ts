@@ -1,11 +1,3 @@
-/** Decides how a lost connection is retried. It has no side effects. */
-export interface ReconnectPolicy {
-  /** Number of attempts before the connection is closed. */
-  readonly maxAttempts: number
-  /** Wait before attempt number `attempt` (from 0), in milliseconds. */
-  delayFor(attempt: number): number
-}
-
 export interface ReconnectPolicyOptions {
   maxReconnectAttempts: number
   baseReconnectDelay: number
@@ -21,16 +13,13 @@ interface RandomSource {
 const LARGEST_EXPONENT = 40
 
 /**
- * Doubles the wait with each failed attempt, with jitter in the upper half of the step.
+ * Decides how a lost connection is retried. Has no side effects.
  *
- * With c = min(base · 2^(attempt+1), max) the wait is uniform in [max(base, c/2), c]: 1–2, 2–4 … 15–30 s with the
- * defaults. The jitter prevents clients that lost the service together from reconnecting together.
+ * The wait doubles with each failed attempt, with jitter in the upper half of the step: with
+ * c = min(base · 2^(attempt+1), max) it is uniform in [max(base, c/2), c]: 1–2, 2–4 … 15–30 s with the defaults. The jitter
+ * prevents clients that lost the service together from reconnecting together.
  */
-export function createReconnectPolicy(options: ReconnectPolicyOptions, source: RandomSource): ReconnectPolicy {
-  return new Backoff(options, source)
-}
-
-class Backoff implements ReconnectPolicy {
+export class ReconnectPolicy {
   readonly #options: ReconnectPolicyOptions
   readonly #source: RandomSource
 
@@ -39,10 +28,12 @@ class Backoff implements ReconnectPolicy {
     this.#source = source
   }
 
+  /** Number of attempts before the connection is closed. */
   get maxAttempts(): number {
     return this.#options.maxReconnectAttempts
   }
 
+  /** Wait before attempt number `attempt` (from 0), in milliseconds. */
   delayFor(attempt: number): number {
     const { baseReconnectDelay, maxReconnectDelay: max } = this.#options
     const base = Math.min(baseReconnectDelay, max)

@@ -90,7 +90,7 @@ export class GapFill {
       return this.#take(list, 'history')
     }
     const options = this.#mergeOptions()
-    const history = readHistory(list, this.#scope.origin)
+    const history = readHistory(list, this.#scope.facts)
     this.#owner.handleHistory(history)
     if (!options || this.#isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
@@ -142,10 +142,10 @@ export class GapFill {
 
   #mergeOptions(): HistoryMergeOptions | undefined {
     const transcript = this.#transcript
-    const { sessionId, from, agentId } = this.#scope.origin
+    const { sessionId, agentName, agentId } = this.#scope.facts
     if (sessionId === undefined || sessionId !== this.#opening?.sessionId) return undefined
     const isFromStart = this.#isFromStart && transcript.isComplete
-    return { transcript, origin: { sessionId, from, agentId }, openedAt: this.#openedAt, isFromStart }
+    return { transcript, origin: { sessionId, agentName, agentId }, openedAt: this.#openedAt, isFromStart }
   }
 
   #take(list: readonly unknown[], source: RecoverySource): void {

@@ -6,7 +6,7 @@ import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } fr
 import { MessageProcessor } from './message-processor.ts'
 
 const NOW = 1_000_000
-const origin = { from: 'Help Desk', agentId: 'help', sessionId: 's1' }
+const origin = { agentName: 'Help Desk', agentId: 'help', sessionId: 's1' }
 
 interface Frame {
   readonly messageId?: string | undefined

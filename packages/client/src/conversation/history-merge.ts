@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from '../log/entry.ts'
 import { type KnownMessage, knownMessage } from '../log/known-message.ts'
-import { type HistoryElement, isFromClient, type Message, type ReceivedIn, readElement } from '../log/message.ts'
+import { type HistoryElement, isFromClient, type Message, type MessageOrigin, readElement } from '../log/message.ts'
 import type { PlacedEntry, Transcript } from '../log/transcript.ts'
 import { sha256 } from '../util/sha256.ts'
 import type { MessageProcessor } from './message-processor.ts'
@@ -35,7 +35,7 @@ export interface NewMessage {
 export interface HistoryMergeOptions {
   readonly transcript: Transcript
   /** Origin of the messages. */
-  readonly origin: Omit<ReceivedIn, 'timestamp'> & { readonly sessionId: string }
+  readonly origin: MessageOrigin & { readonly sessionId: string }
   /**
    * Time when this page opened the session, in milliseconds since the epoch. Where the beginning of the session is unknown
    * and nothing of a history is known, it separates new messages from old ones.
@@ -69,7 +69,7 @@ interface Candidate extends KnownMessage {
  *
  * @param origin origin of the messages. They did not arrive just now, so they have no default time
  */
-export function readHistory(list: readonly unknown[], origin: Omit<ReceivedIn, 'timestamp'>): HistoryElement[] {
+export function readHistory(list: readonly unknown[], origin: MessageOrigin): HistoryElement[] {
   return list.slice(-READ_LIMIT).flatMap(element => readElement(element, origin) ?? [])
 }
 

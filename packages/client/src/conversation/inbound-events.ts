@@ -1,6 +1,7 @@
 import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { Emit, UnreadableFrame } from '../events.ts'
 import type { Message } from '../log/message.ts'
+import type { AgentScope } from '../scope.ts'
 import { escalationOf } from './escalation.ts'
 import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './message-handler.ts'
 
@@ -12,7 +13,6 @@ export type InboundEventType =
   | 'heartbeat'
   | 'chatHistory'
   | 'errorMessage'
-  | 'rateLimited'
   | 'contextValidation'
 
 /**
@@ -21,7 +21,7 @@ export type InboundEventType =
  * Results of custom handlers, and messages without a handler, are emitted as `message` only.
  */
 export function emitInbound(
-  emit: Emit<InboundEventType>,
+  { emit, reportRateLimit }: AgentScope<InboundEventType>,
   message: Message,
   result: HandlerResult | undefined,
   isRecovered: boolean,
@@ -37,8 +37,7 @@ export function emitInbound(
     case 'chat_history_processed':
       return emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
     case 'error_message':
-      if (known.errorCode === SERVICE_ERROR_CODE.TOO_MANY_MESSAGES)
-        emit('rateLimited', () => ({ source: 'chat', message }))
+      if (known.errorCode === SERVICE_ERROR_CODE.TOO_MANY_MESSAGES) reportRateLimit({ message })
       return emit('errorMessage', () => ({
         message,
         error: new Error(message.content || 'The service reports an error.'),

@@ -81,17 +81,13 @@ export class Inbox implements ChatObserver {
     this.#scope.environment.clock.clearTimeout(this.#limit)
   }
 
-  forgetUser(): void {
-    this.clear()
-  }
-
   #take(data: unknown): void {
     let message: Message
     let seq: number | null | undefined
     try {
       const frame = parseServerMessage(data)
       seq = frame.seq
-      message = receivedMessage(frame, this.#scope.origin)
+      message = receivedMessage(frame, this.#scope.facts, this.#scope.environment.clock)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       return this.#reportUnreadable(error, data)
@@ -164,7 +160,7 @@ export class Inbox implements ChatObserver {
 
   #report(message: Message, result: HandlerResult | undefined): void {
     const era = this.#era
-    emitInbound(this.#scope.emit, message, result, this.#recovery.isReplaying)
+    emitInbound(this.#scope, message, result, this.#recovery.isReplaying)
     if (!era.isOver) this.#finish(message, result)
   }
 

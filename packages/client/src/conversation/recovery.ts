@@ -191,10 +191,6 @@ export class Recovery implements ChatObserver {
     this.#gapFill.forget()
   }
 
-  forgetUser(): void {
-    this.clear()
-  }
-
   /** There is nothing more to recover: the outbox gets what waited. */
   end(): void {
     this.#outbox.handleNoHistory()

@@ -40,10 +40,6 @@ export class WorkingState implements ChatObserver {
     this.end()
   }
 
-  forgetUser(): void {
-    this.end()
-  }
-
   get #clock(): Clock {
     return this.#scope.environment.clock
   }

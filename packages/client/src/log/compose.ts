@@ -40,7 +40,7 @@ export function composeMessage(
     messageData: given.messageData,
     timestamp: given.timestamp ?? environment.clock.now(),
     from: options.from ?? given.from ?? PERSONA.CUSTOMER,
-    to: options.to ?? given.to ?? origin?.from,
+    to: options.to ?? given.to ?? origin?.agentName,
     agentId: origin?.agentId,
     sessionId: origin?.sessionId,
   })
@@ -62,8 +62,8 @@ function requireSubstance(message: Message): void {
 }
 
 /** A held message with the agent and the session that are known now. */
-export function addressMessage(message: Message, { from, agentId, sessionId }: MessageOrigin): Message {
-  return message.clone({ to: message.to ?? from, agentId, sessionId })
+export function addressMessage(message: Message, { agentName, agentId, sessionId }: MessageOrigin): Message {
+  return message.clone({ to: message.to ?? agentName, agentId, sessionId })
 }
 
 /** Whether the user wrote it. */
@@ -80,10 +80,10 @@ export function detachMessage(message: Message, frame: string): Message {
 
 /** Records a message of the chat itself that was written: the stored context, or the disconnect frame. */
 export function recordOwnFrame(scope: AgentScope<never>, transcript: Transcript, written: MessageObject): void {
-  const { status, config, environment, origin } = scope
+  const { status, config, environment, facts } = scope
   // The transcript is that of the next user already; and of a tab that leaves, the service receives nothing.
   if (status.isLeaving || config.tabs) return
-  transcript.record(composeMessage(written, {}, scope, origin), 'sent', environment.clock.now())
+  transcript.record(composeMessage(written, {}, scope, facts), 'sent', environment.clock.now())
 }
 
 /** Ids made from one random UUID. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MessageError, type SDKError } from '../errors.ts'
-import { Message, type MessageObject, MessageOrigin, receivedMessage, toMessage } from './message.ts'
+import { Message, type MessageObject, receivedMessage, toMessage } from './message.ts'
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -222,10 +222,10 @@ describe('clone', () => {
 })
 
 describe('receivedMessage', () => {
-  const place = { timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' }
+  const place = { agentName: 'Help Centre', agentId: 'help', sessionId: 's' }
 
   it('fills in what a frame leaves out, and where it belongs', () => {
-    expect({ ...receivedMessage({ persona: 'agent', role: 'x' }, place) }).toEqual({
+    expect({ ...receivedMessage({ persona: 'agent', role: 'x' }, place, { now: () => 9 }) }).toEqual({
       persona: 'agent',
       role: 'x',
       content: '',
@@ -255,8 +255,7 @@ describe('receivedMessage', () => {
   it('carries the agent, the session and the time of its receipt, which may change between messages', () => {
     const clock = { time: 1, now: () => clock.time }
     const facts = { agentId: 'help', agentName: '', sessionId: undefined as string | undefined }
-    const origin = new MessageOrigin(clock, facts)
-    const receive = () => receivedMessage({ persona: 'agent', role: 'x' }, origin)
+    const receive = () => receivedMessage({ persona: 'agent', role: 'x' }, facts, clock)
     expect(receive()).toMatchObject({ agentId: 'help', from: '', sessionId: undefined, timestamp: 1 })
     Object.assign(facts, { agentId: 'desk', agentName: 'Help Desk', sessionId: 's2' })
     clock.time = 2

@@ -181,64 +181,32 @@ export class Message {
   }
 }
 
-/** Origin of a received message: where it came from, and when, where that is known. */
-export interface ReceivedIn {
-  readonly timestamp: number | undefined
-  readonly from: string | undefined
+/** Agent and session of a message, as far as they are known. */
+export interface MessageOrigin {
   readonly agentId: string | undefined
-  readonly sessionId: string | undefined
-}
-
-/** The facts that messages carry. */
-export interface MessageFacts {
-  readonly agentId: string
-  readonly agentName: string
+  /** Name of the agent: sender of received messages, recipient of sent ones. Empty until it is known. */
+  readonly agentName: string | undefined
   readonly sessionId: string | undefined
 }
 
 /**
- * Session, agent and time defaults of new messages, read when a message is made.
+ * The message of a received frame. Missing content reads as empty, a missing timestamp as the time of receipt.
  *
- * A class, because accessors of an object literal cost every agent half a kilobyte.
+ * @param clock undefined for a message that did not arrive just now
  */
-export class MessageOrigin implements ReceivedIn {
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #facts: MessageFacts
-
-  /** @param facts owner of the ids and of the agent's name */
-  constructor(clock: Pick<Clock, 'now'>, facts: MessageFacts) {
-    this.#clock = clock
-    this.#facts = facts
-  }
-
-  get agentId(): string {
-    return this.#facts.agentId
-  }
-
-  get timestamp(): number {
-    return this.#clock.now()
-  }
-
-  /** Name of the agent: sender of received messages, recipient of sent ones. Empty until it is known. */
-  get from(): string {
-    return this.#facts.agentName
-  }
-
-  get sessionId(): string | undefined {
-    return this.#facts.sessionId
-  }
-}
-
-/** The message of a received frame. Missing content reads as empty, a missing timestamp as the time of receipt. */
-export function receivedMessage(frame: ServerMessage, origin: ReceivedIn): Message {
+export function receivedMessage(
+  frame: ServerMessage,
+  { agentId, agentName, sessionId }: MessageOrigin,
+  clock?: Pick<Clock, 'now'>,
+): Message {
   return new Message(frame.persona, frame.role, frame.content ?? '', {
     messageId: frame.messageId ?? undefined,
     messageData: (frame.messageData ?? undefined) as MessageData | undefined,
-    timestamp: frame.timestamp ?? origin.timestamp,
-    from: origin.from,
+    timestamp: frame.timestamp ?? clock?.now(),
+    from: agentName,
     to: PERSONA.CUSTOMER,
-    agentId: origin.agentId,
-    sessionId: origin.sessionId,
+    agentId,
+    sessionId,
   })
 }
 
@@ -263,14 +231,11 @@ export interface HistoryElement {
 }
 
 /** Reads an element of a history; undefined where it is not a frame. It has no default time, since it did not arrive just now. */
-export function readElement(
-  element: unknown,
-  { from, agentId, sessionId }: Partial<Omit<ReceivedIn, 'timestamp'>>,
-): HistoryElement | undefined {
+export function readElement(element: unknown, origin: MessageOrigin): HistoryElement | undefined {
   try {
     const text = JSON.stringify(element)
-    const message = receivedMessage(parseServerMessage(text), { from, agentId, sessionId, timestamp: undefined })
-    const addressed = isFromClient(message) ? message.clone({ from: PERSONA.CUSTOMER, to: from }) : message
+    const message = receivedMessage(parseServerMessage(text), origin)
+    const addressed = isFromClient(message) ? message.clone({ from: PERSONA.CUSTOMER, to: origin.agentName }) : message
     return { message: addressed, size: text.length }
   } catch {
     return undefined
@@ -282,5 +247,5 @@ export function readElement(
  * it is not a frame of the chat: the service does not promise the shape of its elements.
  */
 export function toMessage(element: unknown): Message | undefined {
-  return readElement(element, {})?.message
+  return readElement(element, { agentId: undefined, agentName: undefined, sessionId: undefined })?.message
 }

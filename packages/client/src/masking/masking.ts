@@ -41,8 +41,7 @@ export interface MaskingPreview {
 export type FoundRules = DataMasker | 'none' | 'unknown'
 
 /**
- * The active masking rules of an agent. `agent/load-masking.ts` loads them, together with the other facts of the start;
- * their code is a separate chunk.
+ * The active masking rules of an agent. `load-masker.ts` loads them, a separate chunk.
  */
 export class Masking {
   readonly #isRequired: boolean

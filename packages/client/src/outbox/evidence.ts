@@ -53,10 +53,10 @@ export class Evidence {
 
   /** @param isOwnSession whether this page created the session, so that nothing was said in it before */
   handleConnected(isOwnSession: boolean): void {
-    const { origin, environment, facts } = this.#scope
+    const { environment, facts } = this.#scope
     const { clock } = environment
-    if (origin.sessionId !== this.#sessionId) {
-      this.#sessionId = origin.sessionId
+    if (facts.sessionId !== this.#sessionId) {
+      this.#sessionId = facts.sessionId
       this.#point = isOwnSession ? 'start' : undefined
       this.#hasWritten = false
     }

@@ -104,19 +104,18 @@ export class DeliveryLedger {
 
   /** The frame of an entry has been written. {@link report} tells the host. */
   handleWritten(entry: OutboxEntry): void {
-    const { environment, origin } = this.#scope
+    const { environment, facts } = this.#scope
     const { written, state } = entry
     entry.written = {
       // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
       order: written && state !== 'queued' ? written.order : this.#writes++,
       at: environment.clock.monotonic(),
-      sessionId: origin.sessionId,
+      sessionId: facts.sessionId,
       connection: this.#connection,
     }
     entry.isInDoubt = false
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
-    entry.isUnreported =
-      state !== 'unknown' || !this.#scope.facts.hasReceipts || written?.sessionId !== origin.sessionId
+    entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || written?.sessionId !== facts.sessionId
     if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 

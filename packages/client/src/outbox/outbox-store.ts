@@ -69,25 +69,25 @@ export class OutboxStore implements QueueStore {
   /** What the next page needs. */
   snapshot(): QueueSnapshot {
     const { lane, ledger, policy } = this.#outbox
-    const { origin } = this.#scope
+    const { facts } = this.#scope
     const sent = ledger.sent.filter(entry => policy.hasKey(entry))
-    const claim = lane.isOpen ? { sessionId: origin.sessionId } : undefined
+    const claim = lane.isOpen ? { sessionId: facts.sessionId } : undefined
     return { entries: [...sent, ...this.#restored, ...lane.queue.getAll()], claim }
   }
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
     const { lane, ledger, policy } = this.#outbox
-    const { origin } = this.#scope
+    const { facts } = this.#scope
     const entries = this.#restored
     this.#restored = []
     for (const entry of entries) {
-      entry.message = addressMessage(entry.message, origin)
+      entry.message = addressMessage(entry.message, facts)
       if (entry.written) ledger.adopt(entry)
       else ledger.add(entry)
     }
     const present = new Set(entries.filter(entry => this.#locate(entry)))
-    if (origin.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
+    if (facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
     // A slow store may deliver them when the chat is open already.
     if (lane.isOpen) this.mark()
     lane.prepend(entries.filter(({ written }) => !written))
@@ -164,7 +164,7 @@ export class OutboxStore implements QueueStore {
 
   /** Notes in which session the previous page wrote an entry. Returns whether it is the present one. */
   #locate(entry: OutboxEntry): boolean {
-    const { sessionId } = this.#scope.origin
+    const { sessionId } = this.#scope.facts
     const { written } = entry
     if (!written || sessionId === undefined || written.sessionFingerprint !== fingerprintOf(sessionId)) return false
     if (isAdopted(entry)) entry.written = { ...written, sessionId }

@@ -107,7 +107,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
    * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`, `masking_unavailable`; nothing has changed
    */
   send(data: string | MessageObject | Message, options: SendOptions = {}): string {
-    const entry = createEntry(data, options, this.#scope, this.canPass ? this.#scope.origin : undefined)
+    const entry = createEntry(data, options, this.#scope, this.canPass ? this.#scope.facts : undefined)
     this.submit(entry)
     return entry.id
   }
@@ -123,7 +123,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
     for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
       try {
-        entry.message = addressMessage(entry.message, this.#scope.origin)
+        entry.message = addressMessage(entry.message, this.#scope.facts)
         this.#pass(entry)
       } catch (error) {
         if (!(error instanceof MessageError)) throw error
@@ -152,7 +152,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     if (!this.ledger.reopen(entry, state)) return false
     try {
       if (entry.data) {
-        entry.message = addressMessage(entry.message, this.#scope.origin)
+        entry.message = addressMessage(entry.message, this.#scope.facts)
         this.#enter(entry)
         this.accepted(entry.message, entry.data.length, true)
       } else this.submit(entry)
@@ -399,7 +399,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
 
   handleConnected(): void {
     this.ledger.store?.handleConnected()
-    this.ledger.endSession('session_ended', this.#scope.origin.sessionId)
+    this.ledger.endSession('session_ended', this.#scope.facts.sessionId)
     this.lane.sendAgain([])
     // Another tab may write the same text.
     this.#evidence.handleConnected(this.#session.isOwn && !this.#scope.config.tabs)

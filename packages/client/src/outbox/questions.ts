@@ -102,7 +102,7 @@ export class Questions {
 
   /** Sends the questions whose turn has come. */
   startNext(): void {
-    const { environment, origin } = this.#scope
+    const { environment, facts } = this.#scope
     const owner = this.#owner
     const { turns, ledger } = owner
     while (this.size > 0 && turns.canStart()) {
@@ -111,7 +111,7 @@ export class Questions {
       turns.start(question)
       try {
         const message = question.message.clone({ timestamp: environment.clock.now() })
-        question.message = owner.canPass ? addressMessage(message, origin) : message
+        question.message = owner.canPass ? addressMessage(message, facts) : message
         owner.submit(question)
       } catch (error) {
         // A question that is refused gives the turn to the next one.

@@ -23,7 +23,7 @@ export class ResendPolicy {
 
   /** Whether an entry without evidence is sent again by itself. */
   isSentAgain(entry: OutboxEntry): boolean {
-    return this.hasKey(entry) && entry.written?.sessionId === this.#scope.origin.sessionId
+    return this.hasKey(entry) && entry.written?.sessionId === this.#scope.facts.sessionId
       ? true
       : this.isInsistent && entry.isInDoubt === true
   }

@@ -133,9 +133,9 @@ export class TurnTaking {
 
   /** The chat is open. An answer can still come, unless the session is another one. */
   handleConnected(): void {
-    const { environment, origin, facts } = this.#scope
+    const { environment, facts } = this.#scope
     const { clock } = environment
-    const { sessionId } = origin
+    const { sessionId } = facts
     const isOther = sessionId !== this.#sessionId
     this.#sessionId = sessionId
     if (isOther) this.#forgetWords()

@@ -189,8 +189,8 @@ export class SessionResume implements SessionKeeper {
   }
 
   #originOf(sessionId: string): HistoryMergeOptions['origin'] {
-    const { from, agentId } = this.#scope.origin
-    return { from, agentId, sessionId }
+    const { agentName, agentId } = this.#scope.facts
+    return { agentName, agentId, sessionId }
   }
 
   /** Adds the messages of a history that this page does not have to the transcript. */

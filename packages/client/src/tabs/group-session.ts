@@ -111,7 +111,7 @@ export class GroupSession implements SessionSharing {
     this.#id = sessionId
     hub()?.reset(sessionId)
     if (isMoving) {
-      if (isAnother) lifecycle.dropConversation()
+      if (isAnother) lifecycle?.dropConversation()
       session.join(sessionId)
       sockets.handleSession(sessionId)
     }

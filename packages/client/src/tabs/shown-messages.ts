@@ -46,12 +46,13 @@ export class ShownMessages {
 
   /** Loads the history: the service sends none over a connection that is untouched. */
   async read(): Promise<void> {
-    const { scope, loadTranscript, origin } = this.#parts
+    const { scope, session } = this.#parts
     const { id: sessionId } = this.#session
     if (sessionId === undefined) return
-    const load = (signal: AbortSignal) => loadTranscript(sessionId, signal)
-    const list = await withTimeLimit(scope.environment.clock, HISTORY_LIMIT_MS, undefined, load).catch(() => [])
-    const history = readHistory(list, { from: origin.from, agentId: origin.agentId, sessionId })
+    const load = (signal: AbortSignal) => session.loadTranscript(sessionId, signal)
+    const { environment, facts } = scope
+    const list = await withTimeLimit(environment.clock, HISTORY_LIMIT_MS, undefined, load).catch(() => [])
+    const history = readHistory(list, { agentName: facts.agentName, agentId: facts.agentId, sessionId })
     if (sessionId === this.#session.id) this.handleHistory(history.map(({ message }) => message))
   }
 }

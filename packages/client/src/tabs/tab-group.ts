@@ -150,12 +150,13 @@ export class TabGroup {
   // ── Leader and followers ──────────────────────────────────────────────────────────────────────────────────────────
 
   #lead(): void {
-    const { hasCapability, address, authentication } = this.#parts
+    const { scope, chat, authentication } = this.#parts
+    const { facts } = scope
     this.#hub = new SocketHub({
       tabId: this.#id,
-      fence: () => (hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
-      hasResume: () => hasCapability(CAPABILITY.RESUME),
-      address,
+      fence: () => (facts.hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
+      hasResume: () => facts.hasResume,
+      address: (sessionId, lastSeq) => chat.addressOf(sessionId, lastSeq),
       openTransport: this.#openAlone,
       history: () => saidByAgent(this.#parts.transcript, this.#session.id),
       post: (to, message) => {
@@ -351,7 +352,7 @@ export class TabGroup {
     const { authentication, lifecycle } = this.#parts
     // Everything in memory is removed before the first await. The responses in the cache are found by the token.
     this.#apply(() => {
-      void lifecycle.handleUserChange()
+      void lifecycle?.handleUserChange()
       void authentication.forgetUser()
     })
     this.#leave('signed_out')

@@ -27,14 +27,19 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
       facts: { agent: undefined, deployment: undefined, user: null, scopes: [] },
       events: { subscribe: () => () => {} },
       logger: { error() {} },
-    },
+    } as never,
     calls,
     environment: 'dev',
     authentication: { getToken: async () => 'token', getCachedToken: () => 'token' },
     pipeline: { selectedPortal: undefined },
     send: async () => {},
   })
-  const connector = new PlatformConnector({ clock: new ManualClock(), component, url, hook, onWarning() {} })
+  const connector = new PlatformConnector(
+    setUpScope({ environment: { clock: new ManualClock() } }),
+    component,
+    url,
+    hook,
+  )
   return { connector, calls, hook, heard, component }
 }
 

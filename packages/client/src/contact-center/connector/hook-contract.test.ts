@@ -3,12 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { setUpScope } from '../../../test/fake-scope.ts'
 import type { AgentEventType, Emit } from '../../events.ts'
 import { CallState } from './call-state.ts'
-import {
-  buildHookContract,
-  type HookContract,
-  type HookContractScope,
-  type HookContractSources,
-} from './hook-contract.ts'
+import { buildHookContract, type HookContract, type HookContractSources } from './hook-contract.ts'
 
 const AGENT = { agentId: 'desk', name: 'Desk agent' }
 const DEPLOYMENT = { apiDomain: 'api.example', tenantId: 'ACME' }
@@ -46,13 +41,13 @@ describe('[OPS-02] HookContract', () => {
           scopes: Object.freeze(['a', 'b']),
         },
         events: {
-          subscribe(_type, listener) {
+          subscribe(_type: string, listener: (event: { payload: unknown }) => void) {
             messageListeners.add(listener)
             return () => messageListeners.delete(listener)
           },
         },
-        logger: { error: (_text, error) => void failures.push(error) },
-      },
+        logger: { error: (_text: string, error: unknown) => void failures.push(error) },
+      } as never,
       calls,
       environment: 'non-prod',
       authentication: { getToken: async () => 'fresh', getCachedToken: () => 'cached' },
@@ -64,9 +59,9 @@ describe('[OPS-02] HookContract', () => {
 
   /** The hook of an agent of which less is known. */
   const hookWith = (others: Partial<HookContractSources>) => buildHookContract({ ...sources, ...others })
-  const hookWithFacts = (facts: Partial<HookContractScope['facts']>) => {
+  const hookWithFacts = (facts: object) => {
     const { scope } = sources
-    return hookWith({ scope: { ...scope, facts: { ...scope.facts, ...facts } } })
+    return hookWith({ scope: { ...scope, facts: { ...scope.facts, ...facts } as never } })
   }
 
   it('has these members and no other', () => {
@@ -118,7 +113,7 @@ describe('[OPS-02] HookContract', () => {
 
   it('getPlatformType() is the platform as given, or null', () => {
     expect(hook.getPlatformType()).toBe('Test')
-    expect(hookWith({ scope: { ...sources.scope, config: { initParams: {} } } }).getPlatformType()).toBeNull()
+    expect(hookWith({ scope: { ...sources.scope, config: { initParams: {} } as never } }).getPlatformType()).toBeNull()
   })
 
   it.each(['dev', 'qa', 'non-prod', 'prod'] as const)('getEnvironment() is %s', environment => {

@@ -1,8 +1,7 @@
 import type { AgentDetails, DeploymentInfo, Id, Portal } from '@aiagent/protocol'
 import type { AuthenticationService } from '../../auth/authentication-service.ts'
-import type { AgentFacts } from '../../facts.ts'
 import type { EnvironmentName } from '../../init-params.ts'
-import type { Logger } from '../../logger.ts'
+import type { AgentScope } from '../../scope.ts'
 import { EventEmitter } from '../../util/event-emitter.ts'
 import type { CallerInfo, CallTranscriptEntry, CallTranscriptInput, FilterTags, UserContext } from './call-details.ts'
 import type { CallState } from './call-state.ts'
@@ -96,21 +95,9 @@ export interface HookContract {
   onIntentConfirm(intent: IntentConfirm): void
 }
 
-/** What several parts of the agent share, as far as the contract shows it. */
-export interface HookContractScope {
-  readonly config: { readonly initParams: Readonly<Record<string, string>> }
-  readonly facts: Pick<AgentFacts, 'agent' | 'scopes'> & {
-    readonly deployment: { readonly deployment: DeploymentInfo } | undefined
-    readonly user: { readonly id?: Id | null | undefined } | null | undefined
-  }
-  /** Emits `message`. */
-  readonly events: { subscribe(type: 'message', listener: (event: { payload: unknown }) => void): () => void }
-  readonly logger: Pick<Logger, 'error'>
-}
-
 /** The parts behind the contract. */
 export interface HookContractSources {
-  readonly scope: HookContractScope
+  readonly scope: Pick<AgentScope<never>, 'config' | 'facts' | 'events' | 'logger'>
   readonly calls: CallState
   readonly environment: EnvironmentName
   readonly authentication: Pick<AuthenticationService, 'getToken' | 'getCachedToken'>

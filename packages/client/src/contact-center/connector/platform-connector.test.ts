@@ -1,5 +1,6 @@
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { setUpScope } from '../../../test/fake-scope.ts'
 import { ConnectorError } from '../../errors.ts'
 import type { HookContract } from './hook-contract.ts'
 import type { PlatformComponentService } from './platform-component.ts'
@@ -10,13 +11,11 @@ const hook = {} as HookContract
 
 function setUp(component: Partial<PlatformComponentService> | Record<string, unknown>) {
   const warnings: string[] = []
-  const connector = new PlatformConnector({
-    clock: new ManualClock(),
-    component: { initPlatform() {}, ...component },
-    url: URL,
-    hook,
-    onWarning: warning => warnings.push(warning),
+  const scope = setUpScope({
+    environment: { clock: new ManualClock() },
+    logger: { warn: warning => void warnings.push(warning) },
   })
+  const connector = new PlatformConnector(scope, { initPlatform() {}, ...component }, URL, hook)
   return { connector, warnings }
 }
 
@@ -147,13 +146,8 @@ describe('[OPS-03] PlatformConnector', () => {
         return { portal: [id + this.hidden] }
       }
     }
-    const connector = new PlatformConnector({
-      clock: new ManualClock(),
-      component: new Desk() as unknown as PlatformComponentService,
-      url: URL,
-      hook,
-      onWarning() {},
-    })
+    const component = new Desk() as unknown as PlatformComponentService
+    const connector = new PlatformConnector(setUpScope(), component, URL, hook)
     // As the portal pipeline calls them.
     const { portalHooks } = connector
     expect(await portalHooks.getPortalList?.([{ id: 1 }, { id: 2 }])).toEqual([{ id: 1 }])

@@ -1,22 +1,12 @@
 import type { Portal } from '@aiagent/protocol'
 import { ConnectorError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { AgentScope } from '../../scope.ts'
 import { untilAborted, withTimeLimit } from '../../util/abort.ts'
 import type { HookContract } from './hook-contract.ts'
 import type { PlatformComponentService } from './platform-component.ts'
 
 /** How long a function of the script may take, in milliseconds. Connecting to the platform has no limit. */
 const LIMIT_MS = 30_000
-
-export interface PlatformConnectorOptions {
-  clock: Clock
-  component: PlatformComponentService
-  /** Address of the script, for error messages. */
-  url: string
-  /** This agent's own hook. */
-  hook: HookContract
-  onWarning(message: string): void
-}
 
 /** A connector's portal hooks; absent if the component does not provide them. Each may throw, or return anything. */
 export interface ConnectorPortalHooks {
@@ -34,11 +24,21 @@ export interface ConnectorPortalHooks {
  * rejects becomes an error that names the function and the script.
  */
 export class PlatformConnector {
-  readonly #options: PlatformConnectorOptions
+  readonly #scope: AgentScope<never>
+  readonly #component: PlatformComponentService
+  readonly #url: string
+  readonly #hook: HookContract
   #connected: Promise<void> | undefined
 
-  constructor(options: PlatformConnectorOptions) {
-    this.#options = options
+  /**
+   * @param url address of the script, for error messages
+   * @param hook the agent's own hook
+   */
+  constructor(scope: AgentScope<never>, component: PlatformComponentService, url: string, hook: HookContract) {
+    this.#scope = scope
+    this.#component = component
+    this.#url = url
+    this.#hook = hook
   }
 
   /**
@@ -47,7 +47,7 @@ export class PlatformConnector {
    * @throws {ConnectorError} when the script fails; the signal's reason when that is aborted
    */
   async introduce(signal?: AbortSignal): Promise<void> {
-    const { hook } = this.#options
+    const hook = this.#hook
     const introduce = (name: 'setHookContract' | 'loadCustomHook') =>
       this.#call(
         name,
@@ -65,12 +65,12 @@ export class PlatformConnector {
    * @throws {ConnectorError} when the script fails; the signal's reason when that is aborted
    */
   async addScopes(defaults: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
-    if (!this.#options.component.addCustomAuthScopes) return undefined
+    if (!this.#component.addCustomAuthScopes) return undefined
     const ask = (component: PlatformComponentService) => component.addCustomAuthScopes?.([...defaults])
     const answer: unknown = await this.#call('addCustomAuthScopes', this.#limited(ask), signal)
     if (Array.isArray(answer))
       return answer.filter((scope: unknown): scope is string => typeof scope === 'string' && scope.trim() !== '')
-    this.#options.onWarning(
+    this.#scope.logger.warn(
       'addCustomAuthScopes() of the connector did not return a list; the default scopes are used.',
     )
     return undefined
@@ -83,9 +83,7 @@ export class PlatformConnector {
    * @throws {ConnectorError} when the script fails; the signal's reason when that is aborted
    */
   initPlatform(signal?: AbortSignal): Promise<void> {
-    const connected = (this.#connected ??= this.#call('initPlatform', component =>
-      component.initPlatform(this.#options.hook),
-    ))
+    const connected = (this.#connected ??= this.#call('initPlatform', component => component.initPlatform(this.#hook)))
     connected.catch(() => {
       if (this.#connected === connected) this.#connected = undefined
     })
@@ -94,7 +92,8 @@ export class PlatformConnector {
 
   /** Its hooks for the portal selection. */
   get portalHooks(): ConnectorPortalHooks {
-    const { component, url: address } = this.#options
+    const component = this.#component
+    const address = this.#url
     const { getPortalList, getDefaultPortal, onPortalSelected } = component
     return {
       address,
@@ -110,7 +109,7 @@ export class PlatformConnector {
 
   /** The same function, which rejects when the script does not answer in time (REL-111). */
   #limited<Input>(work: (input: Input) => unknown): (input: Input) => Promise<unknown> {
-    return input => withTimeLimit(this.#options.clock, LIMIT_MS, undefined, async () => work(input))
+    return input => withTimeLimit(this.#scope.environment.clock, LIMIT_MS, undefined, async () => work(input))
   }
 
   async #call<T>(
@@ -119,14 +118,13 @@ export class PlatformConnector {
     signal?: AbortSignal,
   ): Promise<Awaited<T>> {
     signal?.throwIfAborted()
-    const { component, url } = this.#options
     // In a promise, since a script may throw at once.
-    const outcome = new Promise<T>(resolve => resolve(call(component)))
+    const outcome = new Promise<T>(resolve => resolve(call(this.#component)))
     try {
       return (await untilAborted(outcome, signal)) as Awaited<T>
     } catch (cause) {
       signal?.throwIfAborted()
-      throw new ConnectorError(`${name}() of the connector script ${url} failed.`, url, { cause })
+      throw new ConnectorError(`${name}() of the connector script ${this.#url} failed.`, this.#url, { cause })
     }
   }
 }

@@ -15,7 +15,8 @@ import {
   setUpPortals,
 } from '../../../test/portal-harness.ts'
 import { InitializationPipelineError, SDKError } from '../../errors.ts'
-import { PortalPipeline, type PortalPipelineOptions } from './portal-pipeline.ts'
+import { PortalPipeline } from './portal-pipeline.ts'
+import type { PortalParts } from './portal-run.ts'
 
 const step = fc.oneof(
   // The service answers all pending requests, repeatedly, until a gate is reached.
@@ -84,7 +85,7 @@ describe('PortalPipeline', () => {
           else if (how === 'start') start(false, false)
           else if (how === 'reset') track(pipeline.reset(), undefined)
         }
-        const listener: PortalPipelineOptions['listener'] = {
+        const handlers: Pick<PortalParts, 'onComplete' | 'onSwitch' | 'onFilterTags'> = {
           onComplete: ({ portal, availablePortals }) => {
             expect(allowed).toBe(1)
             allowed = 0
@@ -101,11 +102,10 @@ describe('PortalPipeline', () => {
             })
           },
           onFilterTags() {},
-          onWarning() {},
         }
         const pipeline: PortalPipeline = new PortalPipeline({
-          listener,
-          emit: (type: string) => told(type.replace('sAvailable', '')),
+          ...handlers,
+          scope: { emit: (type: string) => told(type.replace('sAvailable', '')), logger: { warn() {} } },
           profileCache: {
             claim: async () => {},
             get: async () => undefined,
@@ -113,7 +113,7 @@ describe('PortalPipeline', () => {
             forget: async () => {},
           },
           selectedProfiles: { claim: async () => {}, recall: async () => undefined, remember: async () => {} },
-        } as unknown as PortalPipelineOptions)
+        } as unknown as PortalParts)
         const track = (promise: Promise<unknown>, controller: AbortController | undefined) => {
           const entry = { promise, settled: false, controller }
           waiting.push(entry)

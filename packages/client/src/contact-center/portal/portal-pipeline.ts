@@ -5,7 +5,6 @@ import {
   type InitializationPipelineStage,
   SDKError,
 } from '../../errors.ts'
-import type { Emit } from '../../events.ts'
 import type { PortalSelection } from '../../facts.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
@@ -21,16 +20,6 @@ import {
 } from './pipeline-stage.ts'
 import { type PortalInput, type PortalParts, PortalRun, pipelineError } from './portal-run.ts'
 
-export interface PortalPipelineOptions extends PortalParts {
-  readonly listener: PortalParts['listener'] & {
-    /** Everything is selected. Called once for each run, and awaited. */
-    onComplete(selection: PortalSelection): Awaitable<void>
-    /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
-    onSwitch(portal: Portal): Awaitable<void>
-  }
-  readonly emit: Emit<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
-}
-
 /** Options of every step. */
 export interface StepOptions {
   /** Aborts the step; the gate before it is open again. */
@@ -43,13 +32,13 @@ export interface StepOptions {
  * Each step has its own abort signal, so that a stale result has no effect.
  */
 export class PortalPipeline {
-  readonly #options: PortalPipelineOptions
+  readonly #parts: PortalParts
   #stage: PipelineStage = { at: 'idle' }
   #input: PortalInput | undefined
   #run: PortalRun | undefined
 
-  constructor(options: PortalPipelineOptions) {
-    this.#options = options
+  constructor(parts: PortalParts) {
+    this.#parts = parts
   }
 
   /** The state of the run. */
@@ -166,7 +155,7 @@ export class PortalPipeline {
   async reset(): Promise<void> {
     const { portal } = progressAt(this.#stage)
     if (this.#stage.at !== 'destroyed') this.#leave({ at: 'idle' }, 'The portal selection was reset.')
-    if (portal) await this.#options.profileCache.forget(portal.id)
+    if (portal) await this.#parts.profileCache.forget(portal.id)
   }
 
   /** Ends the pipeline: pending steps reject with `ABORTED`, and nothing more is reported. */
@@ -223,7 +212,7 @@ export class PortalPipeline {
   }
 
   #notify(stop: Stop): Awaitable<void> {
-    const { listener, emit } = this.#options
+    const { emit } = this.#parts.scope
     switch (stop.at) {
       case 'portal':
         return emit('portalsAvailable', () => ({ portals: stop.portals }))
@@ -234,7 +223,7 @@ export class PortalPipeline {
         return emit('profilesAvailable', () => ({ profiles, selectedPortal: portal }))
       }
       case 'complete':
-        return listener.onComplete(stop.outcome)
+        return this.#parts.onComplete(stop.outcome)
       default:
         stop satisfies never
     }
@@ -242,7 +231,7 @@ export class PortalPipeline {
 
   /** A new run for the same input. */
   async #open(input: PortalInput, { controller }: Step): Promise<PortalRun> {
-    const run = await PortalRun.open(input, this.#options)
+    const run = await PortalRun.open(input, this.#parts)
     // A newer run may have started.
     controller.signal.throwIfAborted()
     return (this.#run = run)
@@ -252,7 +241,7 @@ export class PortalPipeline {
   async #switch(input: PortalInput, step: Step, portals: readonly Portal[], portal: Portal): Promise<PortalRun> {
     const run = await this.#open(input, step)
     step.back = { at: 'portal', portals }
-    await this.#options.listener.onSwitch(portal)
+    await this.#parts.onSwitch(portal)
     step.controller.signal.throwIfAborted()
     return run
   }

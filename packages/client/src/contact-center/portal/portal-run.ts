@@ -16,6 +16,7 @@ import {
 } from '../../errors.ts'
 import type { PortalSelection } from '../../facts.ts'
 import type { KnownInitParams } from '../../init-params.ts'
+import type { AgentScope } from '../../scope.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
@@ -44,16 +45,17 @@ export interface PortalInput {
   readonly ready?: Promise<unknown> | undefined
 }
 
-/** What every run uses. */
+/** What every run uses. Nothing is called for a run that was replaced, reset or destroyed. */
 export interface PortalParts {
+  readonly scope: AgentScope<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
   readonly profileCache: ProfileCache
   readonly selectedProfiles: SelectedProfileStore
-  /** Receives what a run reports. Not called after the run was replaced, reset or destroyed. */
-  readonly listener: {
-    /** The connector returned filter tags. */
-    onFilterTags(tags: Record<string, unknown>): void
-    onWarning(message: string, details?: Record<string, unknown>): void
-  }
+  /** The connector returned filter tags. */
+  onFilterTags(tags: Record<string, unknown>): void
+  /** Everything is selected. Called once for each run, and awaited. */
+  onComplete(selection: PortalSelection): Awaitable<void>
+  /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
+  onSwitch(portal: Portal): Awaitable<void>
 }
 
 /**
@@ -148,7 +150,7 @@ export class PortalRun {
       const { id } = named
       const byDefault = list.find(portal => sameId(portal.id, id))
       if (!byDefault)
-        this.#parts.listener.onWarning('The default portal of the connector is not in the list and is ignored.', { id })
+        this.#parts.scope.logger.warn('The default portal of the connector is not in the list and is ignored.', { id })
       return { list, byDefault }
     } catch (cause) {
       signal.throwIfAborted()
@@ -180,7 +182,7 @@ export class PortalRun {
     })
     const tags = await tagsAsked
     signal.throwIfAborted()
-    if (tags) this.#parts.listener.onFilterTags(tags)
+    if (tags) this.#parts.onFilterTags(tags)
     return { ...withPortalName(portals, portal, details), details, profiles: Object.freeze(profiles) }
   }
 
@@ -201,7 +203,7 @@ export class PortalRun {
       const answer = await untilAborted(new Promise<unknown>(resolve => resolve(hook({ ...portal }))), signal)
       return isJsonObject(answer) ? answer : undefined
     } catch (error) {
-      if (!signal.aborted) this.#parts.listener.onWarning('The connector’s hook onPortalSelected() failed.', { error })
+      if (!signal.aborted) this.#parts.scope.logger.warn('The connector’s hook onPortalSelected() failed.', { error })
       return {}
     }
   }
@@ -289,7 +291,7 @@ export class PortalRun {
       await this.#parts.profileCache.forget()
       await this.#input.api
         .invalidateCache('getUserProfiles')
-        .catch(error => this.#parts.listener.onWarning('Could not remove the cached profiles.', { error }))
+        .catch(error => this.#parts.scope.logger.warn('Could not remove the cached profiles.', { error }))
     }
     await this.#remember(portal, profile, signal)
     return {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isMaskingSupported } from './user-loader.ts'
-
-const WANTED = { enableDataMasking: true }
+import { isMaskingSupported } from './load-masker.ts'
 
 describe('isMaskingSupported', () => {
   it.each([
@@ -19,27 +17,20 @@ describe('isMaskingSupported', () => {
     '21.22.2.0',
     ' 21.22.2 ',
   ])('[FLOW-19] is supported from release 21.22.2 on: %s', version => {
-    expect(isMaskingSupported(version, WANTED)).toBe(true)
+    expect(isMaskingSupported(version)).toBe(true)
   })
 
   it.each(['21.22.1', '21.22', '21', '21.21.9', '21.3.99', '20.99.99', '3.22.2', '0.0.0', 'build 7 of 21.22.2'])(
     '[FLOW-19] is not supported by an earlier release: %s',
     version => {
-      expect(isMaskingSupported(version, WANTED)).toBe(false)
+      expect(isMaskingSupported(version)).toBe(false)
     },
   )
 
   it.each([undefined, null, '', 'latest', 'v', '...'])(
     '[FLOW-19] is not supported without a known release: %s',
     version => {
-      expect(isMaskingSupported(version, WANTED)).toBe(false)
-    },
-  )
-
-  it.each([{ enableDataMasking: false }, { enableDataMasking: null }, {}])(
-    '[FLOW-19] is off unless the agent requests it: %j',
-    agent => {
-      expect(isMaskingSupported('21.22.2', agent)).toBe(false)
+      expect(isMaskingSupported(version)).toBe(false)
     },
   )
 })

@@ -1,0 +1,253 @@
+import type { AgentDetails } from '@aiagent/protocol'
+import { loadDeploymentInfo } from '../api/api-caller.ts'
+import { ApiHelper } from '../api/api-helper.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import { defaultScopes, hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
+import type { ContextStore } from '../chat/context-store.ts'
+import { needsPortal } from '../contact-center/portal/portal-flow.ts'
+import { ApiError, AuthError, type AuthErrorReason, abortedError, InitializationPipelineError } from '../errors.ts'
+import type { Deployment, LoadedAgent } from '../facts.ts'
+import { feature } from '../platform/feature.ts'
+import type { AgentScope } from '../scope.ts'
+import { JoinedTask } from '../util/joined-task.ts'
+import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import type { PortalLifecycle } from './portal-lifecycle.ts'
+import type { UserLoader } from './user-loader.ts'
+
+const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
+const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
+
+/**
+ * The start of an agent, from the deployment to its user: {@link prepare} names the steps in order. Deployment and details are
+ * loaded once, also before `initialize()` (OPS-08).
+ */
+export class Start {
+  readonly #scope: AgentScope<never>
+  readonly #authentication: AuthenticationService
+  readonly #context: ContextStore
+  readonly #users: UserLoader
+  readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
+  readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
+  /** Language that the host has chosen for the REST calls; without one the agent's own is used (FLOW-17). */
+  language: string | undefined
+  /**
+   * With `tabs`: removes a user who signed out in another tab while this page was away, before a token is used. Returns what the
+   * initialized strategy has still to forget.
+   */
+  forgetMissed: (() => Promise<(() => Promise<void>) | undefined>) | undefined
+
+  constructor(
+    scope: AgentScope<never>,
+    {
+      authentication,
+      context,
+      users,
+    }: { authentication: AuthenticationService; context: ContextStore; users: UserLoader },
+  ) {
+    this.#scope = scope
+    this.#authentication = authentication
+    this.#context = context
+    this.#users = users
+  }
+
+  /**
+   * Loads everything that an agent needs before portals are selected or a session is created: deployment, details, the
+   * connector, scopes, a token.
+   *
+   * @returns what was loaded, and a promise that is fulfilled when the user and the masking rules are known
+   */
+  async prepare(
+    openPortals: () => Promise<PortalLifecycle>,
+    signal: AbortSignal,
+  ): Promise<{ loaded: LoadedAgent; user: Promise<void> }> {
+    const { facts, params, config } = this.#scope
+    const authentication = this.#authentication
+    const opening = params.platform === undefined ? undefined : openPortals()
+    // The connector's address is known already, so its script is loaded in parallel.
+    const introduced = opening?.then(portals => portals.loadConnector(signal))
+    // Only the first failure is reported; mark this promise as handled.
+    introduced?.catch(() => {})
+    const deployment = await this.loadDeployment(signal)
+    const requireToken = (cause: unknown) => {
+      throw toTokenRequired(cause, this.#scope)
+    }
+    const agent = await this.loadAgentDetails(signal).catch(requireToken)
+    await introduced
+    const portals = await opening
+    const { auth, initParams } = config
+    const ofLogin = auth && 'type' in auth && auth.type === 'pkce' ? auth.config.scopes : undefined
+    facts.scopes =
+      hostScopes(ofLogin, initParams['scopes']) ??
+      resolveScopes({ agent, platformScopes: await portals?.connector?.addScopes(defaultScopes(agent), signal) })
+    const loaded = { ...deployment, agent }
+    const token = await authentication.cancellable(signal, () => this.#signIn(loaded, signal)).catch(requireToken)
+    // Aborted while the host's function ran: its token is not used.
+    signal.throwIfAborted()
+    this.#context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
+    const user = this.#users.load(loaded, signal)
+    if (portals) {
+      await user
+      await portals.connector?.initPlatform(signal)
+    }
+    return { loaded, user }
+  }
+
+  /** Rejects what is in flight with the given error. */
+  abort(reason: unknown): void {
+    this.#deployment.abort(reason)
+    this.#details.abort(reason)
+  }
+
+  // ── Deployment ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Where the deployment's services are: from memory, cache or network. */
+  async loadDeployment(signal?: AbortSignal): Promise<Deployment> {
+    const { facts } = this.#scope
+    return facts.deployment ?? this.#deployment.join(inner => this.#openDeployment(inner), signal)
+  }
+
+  /** Finds the deployment, and creates the helper for its calls. */
+  async #openDeployment(signal: AbortSignal): Promise<Deployment> {
+    const { config, params, environment, logger, facts, reportRateLimit: onRateLimited } = this.#scope
+    const { endpoint, cache } = config
+    const authentication = this.#authentication
+    const deployment = await loadDeploymentInfo(endpoint, cache, { environment, signal, onRateLimited })
+    const { shortUrlTemplate } = params
+    const api = new ApiHelper(
+      {
+        apiDomain: deployment.apiDomain,
+        cache,
+        endpoint,
+        language: this.language,
+        shortUrlTemplate,
+        logger,
+        getToken: () => authentication.getToken(),
+        refreshToken: () => authentication.refresh(),
+        onRateLimited,
+      },
+      environment,
+    )
+    return facts.setDeployment({ deployment: Object.freeze(deployment), api })
+  }
+
+  /** The host chooses the language of the REST calls; blank, null and undefined restore the agent's own. */
+  chooseLanguage(code: string | null | undefined): void {
+    this.language = code?.trim() || undefined
+    const { deployment, agent } = this.#scope.facts
+    deployment?.api.setLanguage(this.language ?? agent?.languageCode)
+  }
+
+  // ── Agent ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The details of the configured agent: from memory, cache or network. */
+  async loadAgentDetails(signal?: AbortSignal): Promise<AgentDetails> {
+    const { facts } = this.#scope
+    facts.agent ??= await this.#details.join(async inner => {
+      const deployment = await this.loadDeployment(inner)
+      // A sign-out meanwhile: a token that is requested now would be the next user's.
+      inner.throwIfAborted()
+      return Object.freeze(await this.#fetchAgent(deployment, inner))
+    }, signal)
+    return facts.agent
+  }
+
+  /**
+   * Fetches the agent's details, whose language holds from then on. No sign-in is needed: while a configured login has no
+   * session, an anonymous token is used.
+   */
+  async #fetchAgent({ deployment, api }: Deployment, signal: AbortSignal): Promise<AgentDetails> {
+    const { config, reportRateLimit: onRateLimited } = this.#scope
+    const { id, initParams, endpoint } = config
+    const authentication = this.#authentication
+    const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
+    const forget = await this.forgetMissed?.()
+    await authentication.initialize(known)
+    if (forget) {
+      await forget()
+      await authentication.initialize(known)
+    }
+    signal.throwIfAborted()
+    await authentication.standInForLogin(known)
+    signal.throwIfAborted()
+    // A stored login that has expired may have to ask the user for the token of this call.
+    const fetchDetails = () => authentication.cancellable(signal, () => api.getAgentDetails({ agentId: id, signal }))
+    const agent = await fetchDetails().catch(async error => {
+      await this.#renewRefusedToken(error)
+      signal.throwIfAborted()
+      return fetchDetails()
+    })
+    api.setLanguage(this.language ?? agent.languageCode)
+    return agent
+  }
+
+  /**
+   * Renews a token that the service refused, for example after the service changed its keys: a cached token can become
+   * invalid before it expires. A login is not repeated for this.
+   *
+   * @throws the given error when there is no other token
+   */
+  async #renewRefusedToken(error: unknown): Promise<void> {
+    const isRefused = error instanceof ApiError && error.status === 401
+    if (!isRefused || this.#authentication.isPKCEStrategy()) throw error
+    await this.#authentication.refresh().catch(() => {
+      throw error
+    })
+  }
+
+  // ── Token ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Ensures a usable token. An authenticated agent needs a user's token: from the host's login, otherwise from the
+   * deployment's own; skipped when a session was restored.
+   *
+   * @returns the token of the active strategy
+   * @throws {AuthError} reason `interaction_required` when only the anonymous token is available and there is no page for a login,
+   *   or the user must not be asked
+   */
+  async #signIn(loaded: LoadedAgent, signal: AbortSignal): Promise<string> {
+    const { facts, status } = this.#scope
+    const authentication = this.#authentication
+    await authentication.updateScopes(facts.scopes)
+    if (loaded.agent.isAuthenticated) {
+      if (authentication.isAnonymousStrategy()) await this.#useDeploymentLogin(loaded, signal)
+      const isRestored = authentication.isPKCEStrategy() && authentication.hasSession()
+      if (!isRestored && authentication.isPKCEStrategy() && status.isInteractive === false)
+        throw new AuthError('The user has to sign in. Call initialize() within a click.', 'interaction_required')
+      if (!isRestored) await authentication.authenticate()
+    }
+    return authentication.getToken()
+  }
+
+  /** Replaces the anonymous strategy with a login at the deployment's identity provider. */
+  async #useDeploymentLogin({ agent, deployment }: LoadedAgent, signal: AbortSignal): Promise<void> {
+    const { config, environment, facts, reportRateLimit: onRateLimited } = this.#scope
+    const { page } = environment
+    if (!page)
+      throw new AuthError(
+        "This agent needs a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
+        'interaction_required',
+      )
+    const { loadPkceConfig } = await feature('login', () => import('../auth/login/deployment-login.ts'))
+    const nextRoute = page.window?.location.href ?? ''
+    const { initParams, authScheme } = config
+    const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
+    const login = await loadPkceConfig(environment, known, signal, onRateLimited)
+    await this.#authentication.switchStrategyTo(login)
+    await this.#authentication.initialize({ deploymentInfo: deployment, onRateLimited })
+  }
+}
+
+/** With portals, an error that no token can be obtained is one of the portal selection, at its start (ERR-02). */
+function toTokenRequired(cause: unknown, { facts, params }: AgentScope<never>): unknown {
+  const isMissing = cause instanceof AuthError && TOKEN_REASONS.has(cause.reason)
+  if (!isMissing || !needsPortal(facts.agent ?? {}, params)) return cause
+  const message = `The portals need an access token, and none could be obtained. ${cause.message}`
+  return new InitializationPipelineError(message, 'AUTH_TOKEN_REQUIRED', { stage: 'start', cause })
+}
+
+/** Reasons that say nothing but that there is no token. Others tell the host what to do, such as allowing a popup. */
+const TOKEN_REASONS: ReadonlySet<AuthErrorReason> = new Set([
+  'token_missing',
+  'token_request_failed',
+  'metadata_failed',
+])
