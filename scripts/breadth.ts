@@ -115,9 +115,10 @@ async function count(name: string, work: () => unknown, followedByMs?: number): 
   const { result } = await session.post('Profiler.takePreciseCoverage')
   const files = result.flatMap(({ url, functions }) => {
     const [, path] = COUNTED.exec(url) ?? []
-    // The first function of a module is the module itself.
+    // The first function of a module is the module itself, and `__name` is one of the compiler.
     const entered = functions.filter(
-      ({ functionName, ranges: [range] }) => range && range.count > 0 && (functionName !== '' || range.startOffset > 0),
+      ({ functionName, ranges: [range] }) =>
+        range && range.count > 0 && functionName !== '__name' && (functionName !== '' || range.startOffset > 0),
     )
     return path && entered.length > 0
       ? [{ path, functions: entered.map(({ functionName }) => functionName || '()') }]

@@ -65,7 +65,10 @@ export class AgentFacts {
   hasReceipts = false
   /** Whether the service numbers its frames, and repeats what was missed after a reconnect, in order. */
   hasResume = false
+  /** Details of the configured agent. Set by {@link setAgent}. */
   agent: AgentDetails | undefined
+  /** Their name: each message has it. */
+  #ownName = ''
   user: UserDetails | null = null
   /** The resolved scopes of access tokens. */
   scopes: readonly string[] = []
@@ -87,6 +90,13 @@ export class AgentFacts {
     this.hasReceipts = this.hasCapability(CAPABILITY.RECEIPTS)
     this.hasResume = this.hasCapability(CAPABILITY.RESUME)
     return deployment
+  }
+
+  /** The details of the configured agent are known: sets them, and returns them. */
+  setAgent(agent: AgentDetails): AgentDetails {
+    this.agent = agent
+    this.#ownName = agentDisplayName(agent)
+    return agent
   }
 
   /** Whether the service has announced an extension of the wire. */
@@ -118,8 +128,7 @@ export class AgentFacts {
   /** Name of that agent; empty until it is known. */
   get agentName(): string {
     const selected = this.selection?.agent
-    if (selected) return selected.name ?? ''
-    return this.agent ? agentDisplayName(this.agent) : ''
+    return selected ? (selected.name ?? '') : this.#ownName
   }
 
   /** Everything that a chat needs; undefined until all of it is known. */
@@ -142,6 +151,7 @@ export class AgentFacts {
   /** Discards everything except the deployment. */
   forgetUser(): void {
     this.agent = undefined
+    this.#ownName = ''
     this.user = null
     this.scopes = []
     this.selection = undefined

@@ -1,7 +1,7 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { Connection } from '../src/chat/connection.ts'
 import { ReconnectPolicy } from '../src/chat/reconnect-policy.ts'
-import { webSocketTransport } from '../src/chat/websocket-transport.ts'
+import { WebSocketTransport } from '../src/chat/websocket-transport.ts'
 import type { Page } from '../src/platform/page.ts'
 import { toldByListener, watch } from './chat-harness.ts'
 
@@ -27,7 +27,7 @@ export function setUpConnection({
     { random: () => 0 },
   )
   const connection = new Connection(clock, page, policy, {
-    openTransport: webSocketTransport(FakeWebSocket),
+    openTransport: (url, listener) => new WebSocketTransport(new FakeWebSocket(url), listener),
     resolveAddress: address ?? (async () => `wss://chat.example/${++asked}`),
     handleStateChange: (state, previous) => tell(`${previous} to ${state}`),
     handleOpened: () => tell('opened'),

@@ -42,7 +42,7 @@ export function setUpScope({
     deployment: { apiDomain: 'a.test', aiAgentDomain: 'a.test', capabilities } as never,
     api: api as ApiHelper,
   })
-  scope.facts.agent = { agentId: 'help', name: 'Help Centre', isAuthenticated } as never
+  scope.facts.setAgent({ agentId: 'help', name: 'Help Centre', isAuthenticated } as never)
   return scope
 }
 

@@ -4,7 +4,7 @@ import type { AnySDKError, SDKError } from '../errors.ts'
 import type { AgentEvents, AgentEventType, Emit } from '../events.ts'
 import { AgentFacts } from '../facts.ts'
 import { readInitParams } from '../init-params.ts'
-import { MessageIds } from '../log/compose.ts'
+import { createMessageIds } from '../log/compose.ts'
 import { Logger } from '../logger.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -58,7 +58,6 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
 
   const userState = new UserStateRegistry()
   userState.own(facts)
-  const ids = new MessageIds(environment)
   return {
     config,
     params: readInitParams(config.initParams),
@@ -72,7 +71,7 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
     reportRateLimit,
     warnOnce,
     userState,
-    newId: () => ids.newId(),
+    newId: createMessageIds(environment),
   }
 }
 

@@ -1,6 +1,5 @@
 import { features } from '#features'
 import { AuthenticationService } from '../auth/authentication-service.ts'
-import { takeStoredLogin } from '../auth/stored-login.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'
 import { ContextStore } from '../chat/context-store.ts'
@@ -16,7 +15,6 @@ import { Transcript } from '../log/transcript.ts'
 import { Masking } from '../masking/masking.ts'
 import type { QueueStore } from '../outbox/ledger.ts'
 import { Outbox } from '../outbox/outbox.ts'
-import type { Environment } from '../platform/environment.ts'
 import { type OptionalFeature, optionalFeature } from '../platform/feature.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope } from '../scope.ts'
@@ -85,7 +83,7 @@ export class AgentParts {
     this.contextRestored = this.context.restore()
     this.start = new Start(scope, this)
     this.tabs = this.#createTabs()
-    if (this.tabs) this.start.forgetMissed = () => this.#forgetMissed()
+    if (this.tabs) this.start.forgetMissed = async () => this.tabs?.(group => group?.forgetMissed())
     this.resume = this.#createResume()
     this.session = new ChatSession(scope, this.context, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
@@ -184,29 +182,6 @@ export class AgentParts {
 
   // ── The end of the user's data ────────────────────────────────────────────────────────────────────────────────────
 
-  /**
-   * The user signed out in another tab, which an earlier page of this one did not notice: removes what it has left in the tab.
-   *
-   * @returns what the initialized strategy has still to forget
-   */
-  async #forgetMissed(): Promise<(() => Promise<void>) | undefined> {
-    const { scope, context, authentication } = this
-    const group = await this.tabs?.(each => each)
-    if (!group?.leaveMissed()) return undefined
-    const { auth, endpoint } = scope.config
-    scope.logger.info('The user signed out in another tab, which an earlier page of this one did not notice.')
-    context.forgetPrevious()
-    void this.resume?.(part => part.forgetUser(undefined))
-    // In the store of all tabs that tab has removed the user, and another one may have signed in since.
-    const ownStore = { ...scope.environment, localStorage: undefined }
-    takeStoredLogin(auth, ownStore, endpoint)
-    await this.#forgetStored(ownStore).catch(error =>
-      scope.logger.warn('Stored data of the user who signed out could not be removed.', { error }),
-    )
-    const isOwnLogin = auth && 'type' in auth && auth.type === 'pkce'
-    return isOwnLogin ? undefined : () => authentication.forgetUser()
-  }
-
   /** The previous page may have left a session that this one has not looked up. */
   #forgetSession(): unknown {
     const left = this.#user(this.tabs !== undefined)
@@ -219,21 +194,16 @@ export class AgentParts {
     this.inbox.clear()
   }
 
-  #forgetResponses(): unknown {
+  async #forgetResponses(): Promise<void> {
     const { authentication } = this
-    const { facts, environment } = this.scope
+    const { facts, environment, config } = this.scope
     // An anonymous user is known only by the responses of this page.
     const isAnonymous = authentication.isAnonymousStrategy() && !authentication.hasUser
     const token = isAnonymous ? undefined : authentication.getCachedToken()
     if (facts.deployment) return facts.api.clearUserCache(token ?? undefined)
     if (!environment.sessionStorage && !environment.localStorage) return
     // Before the first run only the stores know what belongs to the user.
-    return this.#forgetStored(environment)
-  }
-
-  async #forgetStored(environment: Environment): Promise<void> {
-    const { endpoint, cache } = this.scope.config
     const clearStored = await features.storedData()
-    await clearStored(environment, endpoint, cache, { isSignOut: true })
+    await clearStored(environment, config.endpoint, config.cache, { isSignOut: true })
   }
 }

@@ -142,13 +142,14 @@ export class Start {
   /** The details of the configured agent: from memory, cache or network. */
   async loadAgentDetails(signal?: AbortSignal): Promise<AgentDetails> {
     const { facts } = this.#scope
-    facts.agent ??= await this.#details.join(async inner => {
+    if (facts.agent) return facts.agent
+    const agent = await this.#details.join(async inner => {
       const deployment = await this.loadDeployment(inner)
       // A sign-out meanwhile: a token that is requested now would be the next user's.
       inner.throwIfAborted()
       return Object.freeze(await this.#fetchAgent(deployment, inner))
     }, signal)
-    return facts.agent
+    return facts.agent ?? facts.setAgent(agent)
   }
 
   /**

@@ -3,7 +3,7 @@ import { features } from '#features'
 import { usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import { ApiError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
-import type { FoundRules, Masking } from '../masking/masking.ts'
+import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
 import { feature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
@@ -73,14 +73,15 @@ async function loadRules(
   signal: AbortSignal,
 ): Promise<FoundRules> {
   if (!loaded.agent.enableDataMasking) return 'none'
+  const onUnavailable = (reason: MaskingUnavailableReason, error?: unknown) =>
+    scope.emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error }))
   try {
     const loadMasker = await feature('masking', features.masking)
-    return await loadMasker(loaded, scope, signal)
+    return await loadMasker(loaded, scope, onUnavailable, signal)
   } catch (error) {
     if (!signal.aborted) {
       scope.logger.warn('Could not load the masking patterns.', { error })
-      const reason = error instanceof ApiError && error.reason === 'body' ? 'invalid_answer' : 'request_failed'
-      scope.emit('maskingUnavailable', () => ({ reason, error }))
+      onUnavailable(error instanceof ApiError && error.reason === 'body' ? 'invalid_answer' : 'request_failed', error)
     }
     return 'unknown'
   }

@@ -9,9 +9,9 @@ describe('ChatSession', () => {
   it('uses the id that the host supplies, and sends it the context', async () => {
     const session = createSession({ create: () => Promise.reject(new Error('not expected')), suppliedId: 'mine' })
     expect(await session.require()).toBe('mine')
-    expect(session.needsContextFrame).toBe(true)
-    session.markContextSent()
-    expect(session.needsContextFrame).toBe(false)
+    expect(session.needsContext).toBe(true)
+    session.needsContext = false
+    expect(session.needsContext).toBe(false)
   })
 
   it('requests one session for concurrent callers, and remembers it', async () => {
@@ -19,7 +19,7 @@ describe('ChatSession', () => {
     const session = createSession({ create: async () => `s${++asked}` })
     expect(await Promise.all([session.require(), session.require()])).toEqual(['s1', 's1'])
     expect(await session.require()).toBe('s1')
-    expect(session.needsContextFrame).toBe(false)
+    expect(session.needsContext).toBe(false)
   })
 
   it('requests again after a failure', async () => {
@@ -59,7 +59,7 @@ describe('ChatSession', () => {
     answer.resolve('s1')
     expect(await required).toBe('mine')
     expect(session.id).toBe('mine')
-    expect(session.needsContextFrame).toBe(true)
+    expect(session.needsContext).toBe(true)
   })
 
   it('drops only the session that was refused', async () => {
@@ -69,7 +69,7 @@ describe('ChatSession', () => {
     expect(session.id).toBe('new')
     session.forget('new')
     expect(await session.require()).toBe('s1')
-    expect(session.needsContextFrame).toBe(false)
+    expect(session.needsContext).toBe(false)
   })
 
   it('says whose session it is', async () => {
@@ -105,7 +105,7 @@ describe('ChatSession', () => {
     expect(await session.create(new AbortController().signal)).toBe('s2')
     expect(session.id).toBe('s1')
     session.adopt('s2')
-    expect([session.id, session.needsContextFrame]).toEqual(['s2', false])
+    expect([session.id, session.needsContext]).toEqual(['s2', false])
   })
 })
 
@@ -139,13 +139,13 @@ describe('ChatSession with a keeper', () => {
     const { session, told, created } = setUp()
     expect(await Promise.all([session.require(), session.require()])).toEqual(['left', 'left'])
     expect(await session.require()).toBe('left')
-    expect([created(), session.needsContextFrame, told]).toEqual([0, false, []])
+    expect([created(), session.needsContext, told]).toEqual([0, false, []])
   })
 
   it('sends it the context if this page has changed it', async () => {
     const { session } = setUp({ needsContext: true })
     await session.require()
-    expect(session.needsContextFrame).toBe(true)
+    expect(session.needsContext).toBe(true)
   })
 
   it('requests a session if none was saved, and saves it', async () => {
@@ -159,7 +159,7 @@ describe('ChatSession with a keeper', () => {
     const { session, told } = setUp()
     const required = session.require()
     session.supply('mine')
-    expect([await required, session.id, session.needsContextFrame, told]).toEqual(['mine', 'mine', true, ['keep mine']])
+    expect([await required, session.id, session.needsContext, told]).toEqual(['mine', 'mine', true, ['keep mine']])
   })
 
   it('saves every change', async () => {
@@ -174,9 +174,9 @@ describe('ChatSession with a keeper', () => {
 
   it('joins the session of another page, which has sent the context, and tells the keeper', async () => {
     const { session, told } = setUp({ supplied: 'mine' })
-    expect(session.needsContextFrame).toBe(true)
+    expect(session.needsContext).toBe(true)
     session.join('theirs')
-    expect([session.id, session.needsContextFrame, told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
+    expect([session.id, session.needsContext, told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
     const unkept = createSession({ create: () => Promise.reject(new Error('not expected')) })
     unkept.join('theirs')
     expect(await unkept.require()).toBe('theirs')
@@ -290,7 +290,7 @@ describe('ChatSession after a failed attempt', () => {
     await session.require()
     session.markUnverified()
     service.isKnown = false
-    expect([await session.require(), session.needsContextFrame]).toEqual(['s2', false])
+    expect([await session.require(), session.needsContext]).toEqual(['s2', false])
   })
 })
 

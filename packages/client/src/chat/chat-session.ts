@@ -49,8 +49,8 @@ export class ChatSession {
   #id: string | undefined
   /** The session of the open chat: the host may have set another one for the next. */
   #opened: string | undefined
-  /** A session that the host supplied was not created with our context. */
-  #needsContext: boolean
+  /** Whether the context must be sent over the chat: a session that the host supplied was not created with it. */
+  needsContext: boolean
   /** Whether the id was saved by the previous page, and this page has not opened a chat in it yet. */
   #isRecalled = false
   /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
@@ -69,8 +69,8 @@ export class ChatSession {
     this.#context = context
     this.#keeper = keeper
     this.#id = scope.facts.sessionId = scope.config.sessionId
-    this.#needsContext = this.#id !== undefined
-    this.#origin = this.#needsContext ? 'supplied' : undefined
+    this.needsContext = this.#id !== undefined
+    this.#origin = this.needsContext ? 'supplied' : undefined
   }
 
   /** Whether the session has no messages from before this page. */
@@ -128,7 +128,7 @@ export class ChatSession {
   /** Uses a session that was created for this client. */
   adopt(id: string): string {
     this.#setId(id)
-    this.#needsContext = false
+    this.needsContext = false
     this.#origin = 'own'
     return id
   }
@@ -136,14 +136,14 @@ export class ChatSession {
   /** Uses a session that another page has created, and may have opened. */
   join(id: string): void {
     this.#setId(id)
-    this.#needsContext = false
+    this.needsContext = false
     void this.#keeper?.(part => part.join(id))
   }
 
   /** Uses a session that the host supplies. */
   supply(id: string): void {
     this.#setId(id)
-    this.#needsContext = true
+    this.needsContext = true
     this.#origin = 'supplied'
   }
 
@@ -181,15 +181,6 @@ export class ChatSession {
     this.#keep(undefined)
   }
 
-  /** Whether the context must be sent over the chat. */
-  get needsContextFrame(): boolean {
-    return this.#needsContext
-  }
-
-  markContextSent(): void {
-    this.#needsContext = false
-  }
-
   /** Drops the session of the earlier user, and cancels the creation of one. */
   forgetUser(): void {
     this.#creation.abort(new SDKError('The user has changed.', 'ABORTED'))
@@ -210,7 +201,7 @@ export class ChatSession {
     this.#origin = isEmpty ? 'own' : undefined
     this.#isRecalled = true
     this.#needsCheck = false
-    this.#needsContext = needsContext
+    this.needsContext = needsContext
     return id
   }
 

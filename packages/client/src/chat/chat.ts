@@ -19,7 +19,7 @@ import type { ReconnectPolicy } from './reconnect-policy.ts'
 import { reportState } from './retry.ts'
 import { TokenDialogue, type TokenListener } from './token-dialogue.ts'
 import type { Transport, TransportListener } from './transport.ts'
-import { webSocketTransport } from './websocket-transport.ts'
+import { WebSocketTransport } from './websocket-transport.ts'
 
 const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
 
@@ -256,8 +256,8 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   openTransport(address: string, listener: TransportListener): Transport {
-    const open = this.#scope.shared?.open ?? webSocketTransport(this.#scope.environment.WebSocket)
-    return open(address, listener)
+    const { shared, environment } = this.#scope
+    return shared?.open(address, listener) ?? new WebSocketTransport(new environment.WebSocket(address), listener)
   }
 
   handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {

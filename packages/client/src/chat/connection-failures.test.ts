@@ -7,7 +7,7 @@ import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import type { ChatClosed } from './close-cause.ts'
 import { Connection } from './connection.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
-import { webSocketTransport } from './websocket-transport.ts'
+import { WebSocketTransport } from './websocket-transport.ts'
 
 const last = () => FakeWebSocket.last
 
@@ -23,7 +23,7 @@ function setUpWaits() {
     { random: () => 0 },
   )
   const connection = new Connection(clock, undefined, policy, {
-    openTransport: webSocketTransport(FakeWebSocket),
+    openTransport: (url, listener) => new WebSocketTransport(new FakeWebSocket(url), listener),
     resolveAddress: async () => 'wss://chat.example/',
     handleStateChange: (_state, _previous, retryInMs) => void waits.push(retryInMs),
     handleOpened() {},

@@ -26,9 +26,12 @@ export class ContextFrame {
   send(transport: Transport, dialledSession: string | undefined): void {
     const session = this.#session
     // A session set for the next connection receives its context there.
-    if (!session.needsContextFrame || session.id !== dialledSession) return
+    if (!session.needsContext || session.id !== dialledSession) return
     const context = this.#context.get()
-    if (!context) return session.markContextSent()
+    if (!context) {
+      session.needsContext = false
+      return
+    }
     const message = { persona: PERSONA.SYSTEM, role: ROLE.CONTEXT, messageData: { context } }
     const frame = encodeMessage(message)
     // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
@@ -38,7 +41,7 @@ export class ContextFrame {
     try {
       transport.send(id === undefined ? frame : addMessageId(frame, id))
       if (!isAgain) recordOwnFrame(this.#scope, this.#transcript, message)
-      if (id === undefined) session.markContextSent()
+      if (id === undefined) session.needsContext = false
     } catch {
       // The socket is closing: the next opening sends it.
     }
@@ -48,6 +51,6 @@ export class ContextFrame {
   handleReceipt(id: string): void {
     if (this.#unconfirmed?.id !== id) return
     this.#unconfirmed = undefined
-    this.#session.markContextSent()
+    this.#session.needsContext = false
   }
 }

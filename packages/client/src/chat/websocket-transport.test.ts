@@ -1,6 +1,6 @@
 import { FakeWebSocket } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { webSocketTransport } from './websocket-transport.ts'
+import { WebSocketTransport } from './websocket-transport.ts'
 
 /** As platforms do: what is written to a socket that is closing or closed disappears without a word. */
 class SilentWebSocket extends FakeWebSocket {
@@ -12,7 +12,7 @@ class SilentWebSocket extends FakeWebSocket {
 function setUp(WebSocket: typeof FakeWebSocket = FakeWebSocket) {
   FakeWebSocket.reset()
   const told: unknown[] = []
-  const transport = webSocketTransport(WebSocket)('wss://chat.example/', {
+  const transport = new WebSocketTransport(new WebSocket('wss://chat.example/'), {
     opened: () => told.push('opened'),
     received: data => told.push(data),
     closed: event => told.push(event),
@@ -20,7 +20,7 @@ function setUp(WebSocket: typeof FakeWebSocket = FakeWebSocket) {
   return { transport, told, socket: FakeWebSocket.last }
 }
 
-describe('webSocketTransport', () => {
+describe('WebSocketTransport', () => {
   it('[SEC-51] closes on a frame above 8 MiB without reading it', () => {
     const { told, socket } = setUp()
     socket.accept()

@@ -1,24 +1,20 @@
 import { CLOSE_CODE } from '@aiagent/protocol'
-import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
+import type { SocketCloseEvent, WebSocketLike } from '../platform/environment.ts'
 import {
   FRAME_TOO_LARGE_CODE,
   FRAME_TOO_LARGE_REASON,
   MAX_FRAME_LENGTH,
   TOO_LARGE_PRIVATE_CODE,
 } from '../platform/frame-limit.ts'
-import type { OpenTransport, Transport, TransportListener } from './transport.ts'
+import type { Transport, TransportListener } from './transport.ts'
 
 const OPEN = 1
-
-/** A transport over the platform's WebSocket. */
-export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTransport {
-  return (address, listener) => new WebSocketTransport(new WebSocket(address), listener)
-}
 
 /** An error event without a listener is fatal in some runtimes. A close event always follows it, and has more information. */
 const IGNORE_ERROR = () => {}
 
-class WebSocketTransport implements Transport {
+/** A transport over the platform's WebSocket. */
+export class WebSocketTransport implements Transport {
   readonly #socket: WebSocketLike
   readonly #listener: TransportListener
 

@@ -1,5 +1,4 @@
 import type { Chat, ChatObserver } from '../chat/chat.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 
 /** Longest silence after a heartbeat during which the agent counts as working, in milliseconds. */
@@ -24,7 +23,7 @@ export class WorkingState implements ChatObserver {
 
   /** A heartbeat has arrived. */
   start(): void {
-    this.#heartbeatAt = this.#clock.monotonic()
+    this.#heartbeatAt = this.#scope.environment.clock.monotonic()
     if (this.#isWorking) return
     this.#wait(WORKING_LIMIT_MS)
     this.#change(true)
@@ -32,7 +31,7 @@ export class WorkingState implements ChatObserver {
 
   end(): void {
     if (!this.#isWorking) return
-    this.#clock.clearTimeout(this.#timer)
+    this.#scope.environment.clock.clearTimeout(this.#timer)
     this.#change(false)
   }
 
@@ -40,14 +39,11 @@ export class WorkingState implements ChatObserver {
     this.end()
   }
 
-  get #clock(): Clock {
-    return this.#scope.environment.clock
-  }
-
   #wait(delayMs: number): void {
-    this.#timer = this.#clock.setTimeout(
+    const { clock } = this.#scope.environment
+    this.#timer = clock.setTimeout(
       () => {
-        const left = this.#heartbeatAt + WORKING_LIMIT_MS - this.#clock.monotonic()
+        const left = this.#heartbeatAt + WORKING_LIMIT_MS - clock.monotonic()
         if (left > 0) this.#wait(left)
         else this.end()
       },

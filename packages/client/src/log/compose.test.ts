@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { largeFrameBytes } from '../outbox/outbox.ts'
-import { MessageIds } from './compose.ts'
+import { createMessageIds } from './compose.ts'
 
-describe('MessageIds', () => {
+describe('createMessageIds()', () => {
   it('creates distinct UUIDs of version 4, also beyond those of one random UUID', () => {
     let asked = 0
-    const source = new MessageIds({
+    const newId = createMessageIds({
       randomUUID() {
         asked++
         return crypto.randomUUID()
       },
     })
-    const ids = Array.from({ length: 70_000 }, () => source.newId())
+    const ids = Array.from({ length: 70_000 }, newId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.filter(id => !/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toEqual(
       [],
@@ -21,9 +21,9 @@ describe('MessageIds', () => {
 
   it('needs no random UUID before the first message', () => {
     let asked = 0
-    const source = new MessageIds({ randomUUID: () => (asked++, crypto.randomUUID()) })
+    const newId = createMessageIds({ randomUUID: () => (asked++, crypto.randomUUID()) })
     expect(asked).toBe(0)
-    source.newId()
+    newId()
     expect(asked).toBe(1)
   })
 })

@@ -92,27 +92,21 @@ const IDS_PER_UUID = 0x10000
 const HEX = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
- * Creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random UUID
- * for each costs half as much as encoding a short message. They are unique, not secret: an id identifies a message for
+ * A function that creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random
+ * UUID for each costs half as much as encoding a short message. They are unique, not secret: an id identifies a message for
  * the host that sent it and is not sent.
  */
-export class MessageIds {
-  readonly #environment: Pick<Environment, 'randomUUID'>
-  #head = ''
-  /** The head with two of the four digits: an id is joined of two parts only. */
-  #block = ''
-  #next = IDS_PER_UUID
-
-  constructor(environment: Pick<Environment, 'randomUUID'>) {
-    this.#environment = environment
-  }
-
-  newId(): string {
-    if (this.#next === IDS_PER_UUID) {
-      this.#head = this.#environment.randomUUID().slice(0, -4)
-      this.#next = 0
+export function createMessageIds(environment: Pick<Environment, 'randomUUID'>): () => string {
+  let head = ''
+  // The head with two of the four digits: an id is joined of two parts only.
+  let block = ''
+  let next = IDS_PER_UUID
+  return () => {
+    if (next === IDS_PER_UUID) {
+      head = environment.randomUUID().slice(0, -4)
+      next = 0
     }
-    if ((this.#next & 0xff) === 0) this.#block = `${this.#head}${HEX[this.#next >> 8]}`
-    return `${this.#block}${HEX[this.#next++ & 0xff]}`
+    if ((next & 0xff) === 0) block = `${head}${HEX[next >> 8]}`
+    return `${block}${HEX[next++ & 0xff]}`
   }
 }

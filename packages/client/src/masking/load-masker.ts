@@ -7,18 +7,20 @@ import type { FoundRules, MaskingUnavailableReason } from './masking.ts'
  * Loads the masking rules of an agent that masks content (FLOW-19). Without rules a warning gives the reason, and
  * `MaskingConfig.required` decides what follows.
  *
+ * @param onUnavailable called with the reason why there are no rules
  * @throws {ApiError} when the patterns cannot be loaded
  */
 export async function loadMasker(
   { deployment, api, agent }: LoadedAgent,
-  { config, logger, emit }: AgentScope<'maskingPatternsRefused' | 'maskingUnavailable'>,
+  { config, logger, emit }: AgentScope<'maskingPatternsRefused'>,
+  onUnavailable: (reason: MaskingUnavailableReason) => void,
   signal: AbortSignal,
 ): Promise<FoundRules> {
   // Then one unusable pattern makes all rules unusable.
   const required = config.masking.required === true
   const without = (reason: MaskingUnavailableReason, warning?: string): 'none' => {
     if (warning) logger.warn(warning)
-    emit('maskingUnavailable', () => ({ reason }))
+    onUnavailable(reason)
     return 'none'
   }
   if (!isMaskingSupported(deployment.version))

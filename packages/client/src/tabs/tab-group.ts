@@ -1,12 +1,14 @@
 import { CAPABILITY, isJsonObject } from '@aiagent/protocol'
+import { takeStoredLogin } from '../auth/stored-login.ts'
 import type { OpenTransport } from '../chat/transport.ts'
-import { webSocketTransport } from '../chat/websocket-transport.ts'
+import { WebSocketTransport } from '../chat/websocket-transport.ts'
 import type { DeliveryReason, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
 import type { Delivery } from '../outbox/delivery.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
+import { clearStored } from '../storage/clear-stored.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import { ForeignMessages, type ForeignMessagesOptions } from './foreign-messages.ts'
@@ -62,7 +64,7 @@ export class TabGroup {
     const { clock, randomUUID, WebSocket } = environment
     this.#id = randomUUID()
     this.#signOuts = new SignOuts(environment)
-    this.#openAlone = webSocketTransport(WebSocket)
+    this.#openAlone = (address, listener) => new WebSocketTransport(new WebSocket(address), listener)
     const link = new TabLink({
       window,
       clock,
@@ -125,10 +127,27 @@ export class TabGroup {
     return this.#link.key !== undefined && !this.#link.isLeader
   }
 
-  /** Leaves the user of an earlier page of this tab, if that user has signed out since. Returns whether it was so. */
-  leaveMissed(): boolean {
-    const { endpoint, id } = this.#parts.scope.config
-    return this.#signOuts.leaveMissed(`${fnv1a(endpoint)}:${encodeKey(id)}:`)
+  /**
+   * If the user of an earlier page of this tab has signed out since in another tab, removes what that page has left in this one.
+   *
+   * @returns what the initialized strategy has still to forget
+   */
+  async forgetMissed(): Promise<(() => Promise<void>) | undefined> {
+    const { scope, context, authentication, resume } = this.#parts
+    const { environment, logger } = scope
+    const { auth, endpoint, id, cache } = scope.config
+    if (!this.#signOuts.leaveMissed(`${fnv1a(endpoint)}:${encodeKey(id)}:`)) return undefined
+    logger.info('The user signed out in another tab, which an earlier page of this one did not notice.')
+    context.forgetPrevious()
+    void resume?.(part => part.forgetUser(undefined))
+    // In the store of all tabs that tab has removed the user, and another one may have signed in since.
+    const ownStore = { ...environment, localStorage: undefined }
+    takeStoredLogin(auth, ownStore, endpoint)
+    await clearStored(ownStore, endpoint, cache, { isSignOut: true }).catch(error =>
+      logger.warn('Stored data of the user who signed out could not be removed.', { error }),
+    )
+    const isOwnLogin = auth && 'type' in auth && auth.type === 'pkce'
+    return isOwnLogin ? undefined : () => authentication.forgetUser()
   }
 
   // ── The session of the group ──────────────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,8 @@ import type { Liveness } from '../chat/liveness.ts'
 import type { Recovery } from '../conversation/recovery.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { OptionalFeature } from '../platform/feature.ts'
+import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope } from '../scope.ts'
 
 /** The parts of an agent that sharing its conversation uses. */
@@ -17,6 +19,7 @@ export interface TabParts {
   readonly chat: Chat
   readonly outbox: Outbox
   readonly authentication: AuthenticationService
+  readonly resume: OptionalFeature<SessionResume> | undefined
   readonly recovery: Recovery
   readonly liveness: Liveness
   /** Undefined until the agent is constructed. */
