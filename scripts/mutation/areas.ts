@@ -100,7 +100,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   resume: withTests(whole('resume', 'session-resume', 'stored-session', 'session-store'), [
     `${client}/ai-agent.resume{,-fate}.test.ts`,
   ]),
-  chat: whole('chat', 'chat', 'connection', 'departure', 'context-frame'),
+  chat: whole('chat', 'chat', 'connection'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
   loading: withTests(whole('agent', 'start', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

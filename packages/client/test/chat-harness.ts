@@ -37,7 +37,15 @@ function sessionApi({ create, isKnown }: SessionSetUp): Partial<ApiHelper> {
 export function createSession(given: SessionSetUp, keeper?: SessionKeeper): ChatSession {
   const config = { ...(given.suppliedId !== undefined && { sessionId: given.suppliedId }) }
   const scope = setUpScope({ config, api: sessionApi(given), environment: { clock: new ManualClock() } })
-  return new ChatSession(scope, { get: () => null }, keeper && (async use => use(keeper)))
+  const transcript = new Transcript({}, scope)
+  return new ChatSession(scope, { get: () => ({ plan: 'gold' }) }, transcript, keeper && (async use => use(keeper)))
+}
+
+/** Whether an opening of the chat sends the context to the session. */
+export function sendsContext(session: ChatSession): boolean {
+  let count = 0
+  session.sendContext({ bufferedAmount: 0, send: () => void count++, close() {} }, session.id)
+  return count > 0
 }
 
 export interface ChatSetUp {
@@ -87,7 +95,8 @@ export function setUpChat(given: ChatSetUp = {}) {
   const { keeper } = given
   const context = new ContextStore(scope)
   if (given.context) context.merge(given.context)
-  const session = new ChatSession(scope, context, keeper && (async use => use(keeper)))
+  const transcript = new Transcript({}, scope)
+  const session = new ChatSession(scope, context, transcript, keeper && (async use => use(keeper)))
   const noToken = () => Promise.reject(new Error('no token expected'))
   const authentication = {
     getToken: noToken,
@@ -97,7 +106,6 @@ export function setUpChat(given: ChatSetUp = {}) {
     setTokenExpiringCallback() {},
     ...given.token,
   } as unknown as AuthenticationService
-  const transcript = new Transcript({}, scope)
   const policy = new ReconnectPolicy(
     {
       maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
@@ -106,7 +114,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     },
     { random: () => 0 },
   )
-  const chat = new Chat(scope, policy, { session, authentication, context, transcript })
+  const chat = new Chat(scope, policy, { session, authentication, transcript })
   chat.observe({ handleFrame: data => tell(`received ${data}`) })
   const liveness = new Liveness(scope, chat, session)
   const masking = new Masking({})

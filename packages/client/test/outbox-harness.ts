@@ -124,9 +124,9 @@ export function setUpOutbox({
         return state.chat
       },
       observe() {},
-      handleReceipt() {},
     },
     session: {
+      handleReceipt() {},
       get isOwn() {
         return state.isOwnSession
       },

@@ -85,7 +85,7 @@ export class AgentParts {
     this.tabs = this.#createTabs()
     if (this.tabs) this.start.forgetMissed = async () => this.tabs?.(group => group?.forgetMissed())
     this.resume = this.#createResume()
-    this.session = new ChatSession(scope, this.context, this.resume)
+    this.session = new ChatSession(scope, this.context, this.transcript, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
     this.chat = new Chat(scope, this.policy, this)
     this.retry = config.retryInitialize ? new InitializeRetry(scope, this.policy, this.chat) : undefined

@@ -1,17 +1,16 @@
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { createSession, deferred, watch } from '../../test/chat-harness.ts'
+import { createSession, deferred, sendsContext, watch } from '../../test/chat-harness.ts'
 import { listen, setUpScope } from '../../test/fake-scope.ts'
 import { ApiError, type SDKError } from '../errors.ts'
+import { Transcript } from '../log/transcript.ts'
 import { ChatSession, type SessionKeeper } from './chat-session.ts'
 
 describe('ChatSession', () => {
   it('uses the id that the host supplies, and sends it the context', async () => {
     const session = createSession({ create: () => Promise.reject(new Error('not expected')), suppliedId: 'mine' })
     expect(await session.require()).toBe('mine')
-    expect(session.needsContext).toBe(true)
-    session.needsContext = false
-    expect(session.needsContext).toBe(false)
+    expect([sendsContext(session), sendsContext(session)]).toEqual([true, false])
   })
 
   it('requests one session for concurrent callers, and remembers it', async () => {
@@ -19,7 +18,7 @@ describe('ChatSession', () => {
     const session = createSession({ create: async () => `s${++asked}` })
     expect(await Promise.all([session.require(), session.require()])).toEqual(['s1', 's1'])
     expect(await session.require()).toBe('s1')
-    expect(session.needsContext).toBe(false)
+    expect(sendsContext(session)).toBe(false)
   })
 
   it('requests again after a failure', async () => {
@@ -59,7 +58,7 @@ describe('ChatSession', () => {
     answer.resolve('s1')
     expect(await required).toBe('mine')
     expect(session.id).toBe('mine')
-    expect(session.needsContext).toBe(true)
+    expect(sendsContext(session)).toBe(true)
   })
 
   it('drops only the session that was refused', async () => {
@@ -69,7 +68,7 @@ describe('ChatSession', () => {
     expect(session.id).toBe('new')
     session.forget('new')
     expect(await session.require()).toBe('s1')
-    expect(session.needsContext).toBe(false)
+    expect(sendsContext(session)).toBe(false)
   })
 
   it('says whose session it is', async () => {
@@ -105,7 +104,7 @@ describe('ChatSession', () => {
     expect(await session.create(new AbortController().signal)).toBe('s2')
     expect(session.id).toBe('s1')
     session.adopt('s2')
-    expect([session.id, session.needsContext]).toEqual(['s2', false])
+    expect([session.id, sendsContext(session)]).toEqual(['s2', false])
   })
 })
 
@@ -139,13 +138,13 @@ describe('ChatSession with a keeper', () => {
     const { session, told, created } = setUp()
     expect(await Promise.all([session.require(), session.require()])).toEqual(['left', 'left'])
     expect(await session.require()).toBe('left')
-    expect([created(), session.needsContext, told]).toEqual([0, false, []])
+    expect([created(), sendsContext(session), told]).toEqual([0, false, []])
   })
 
   it('sends it the context if this page has changed it', async () => {
     const { session } = setUp({ needsContext: true })
     await session.require()
-    expect(session.needsContext).toBe(true)
+    expect(sendsContext(session)).toBe(true)
   })
 
   it('requests a session if none was saved, and saves it', async () => {
@@ -159,7 +158,7 @@ describe('ChatSession with a keeper', () => {
     const { session, told } = setUp()
     const required = session.require()
     session.supply('mine')
-    expect([await required, session.id, session.needsContext, told]).toEqual(['mine', 'mine', true, ['keep mine']])
+    expect([await required, session.id, sendsContext(session), told]).toEqual(['mine', 'mine', true, ['keep mine']])
   })
 
   it('saves every change', async () => {
@@ -174,9 +173,9 @@ describe('ChatSession with a keeper', () => {
 
   it('joins the session of another page, which has sent the context, and tells the keeper', async () => {
     const { session, told } = setUp({ supplied: 'mine' })
-    expect(session.needsContext).toBe(true)
+    expect(sendsContext(session)).toBe(true)
     session.join('theirs')
-    expect([session.id, session.needsContext, told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
+    expect([session.id, sendsContext(session), told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
     const unkept = createSession({ create: () => Promise.reject(new Error('not expected')) })
     unkept.join('theirs')
     expect(await unkept.require()).toBe('theirs')
@@ -290,7 +289,7 @@ describe('ChatSession after a failed attempt', () => {
     await session.require()
     session.markUnverified()
     service.isKnown = false
-    expect([await session.require(), session.needsContext]).toEqual(['s2', false])
+    expect([await session.require(), sendsContext(session)]).toEqual(['s2', false])
   })
 })
 
@@ -305,7 +304,7 @@ describe('the check of a session after a failed attempt', () => {
     const scope = setUpScope({ config: { sessionId: 'old' }, api, environment: { clock } })
     const errors: SDKError[] = []
     listen(scope, 'error', ({ error }) => void errors.push(error))
-    const session = new ChatSession(scope, { get: () => null })
+    const session = new ChatSession(scope, { get: () => null }, new Transcript({}, scope))
     session.markUnverified()
     return { clock, session, errors }
   }

@@ -1,11 +1,14 @@
-import { isSessionRefusal } from '@aiagent/protocol'
+import { addMessageId, encodeMessage, isSessionRefusal, PERSONA, ROLE } from '@aiagent/protocol'
 import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
+import { recordOwnFrame } from '../log/compose.ts'
+import type { Transcript } from '../log/transcript.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ContextStore } from './context-store.ts'
 import { withPortalAttribute } from './portal-context.ts'
+import type { Transport } from './transport.ts'
 
 const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)
 
@@ -38,19 +41,23 @@ export const TRANSCRIPT_LIMIT_MS = 4_000
 
 /*
  * The session of the conversation. It owns the id: supplied by the host, saved by the previous page, or requested from the
- * service when first needed, and dropped when the service no longer knows it.
+ * service when first needed, and dropped when the service no longer knows it. A session that was not created with the stored
+ * context gets it with each opening, until the service has it.
  */
 export class ChatSession {
   readonly #scope: AgentScope<never>
   readonly #context: Pick<ContextStore, 'get'>
+  readonly #transcript: Transcript
   readonly #keeper: OptionalFeature<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
   /** The session of the next connection. */
   #id: string | undefined
   /** The session of the open chat: the host may have set another one for the next. */
   #opened: string | undefined
-  /** Whether the context must be sent over the chat: a session that the host supplied was not created with it. */
-  needsContext: boolean
+  /** A session that the host supplied was not created with our context. */
+  #needsContext: boolean
+  /** The context as it was written last, while the service has not confirmed it. */
+  #unconfirmed: { readonly frame: string; readonly id: string } | undefined
   /** Whether the id was saved by the previous page, and this page has not opened a chat in it yet. */
   #isRecalled = false
   /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
@@ -64,13 +71,19 @@ export class ChatSession {
   #recoverable: string | undefined
 
   /** @param keeper stores the session for the next page */
-  constructor(scope: AgentScope<never>, context: Pick<ContextStore, 'get'>, keeper?: OptionalFeature<SessionKeeper>) {
+  constructor(
+    scope: AgentScope<never>,
+    context: Pick<ContextStore, 'get'>,
+    transcript: Transcript,
+    keeper?: OptionalFeature<SessionKeeper>,
+  ) {
     this.#scope = scope
     this.#context = context
+    this.#transcript = transcript
     this.#keeper = keeper
     this.#id = scope.facts.sessionId = scope.config.sessionId
-    this.needsContext = this.#id !== undefined
-    this.#origin = this.needsContext ? 'supplied' : undefined
+    this.#needsContext = this.#id !== undefined
+    this.#origin = this.#needsContext ? 'supplied' : undefined
   }
 
   /** Whether the session has no messages from before this page. */
@@ -128,7 +141,7 @@ export class ChatSession {
   /** Uses a session that was created for this client. */
   adopt(id: string): string {
     this.#setId(id)
-    this.needsContext = false
+    this.#needsContext = false
     this.#origin = 'own'
     return id
   }
@@ -136,14 +149,14 @@ export class ChatSession {
   /** Uses a session that another page has created, and may have opened. */
   join(id: string): void {
     this.#setId(id)
-    this.needsContext = false
+    this.#needsContext = false
     void this.#keeper?.(part => part.join(id))
   }
 
   /** Uses a session that the host supplies. */
   supply(id: string): void {
     this.#setId(id)
-    this.needsContext = true
+    this.#needsContext = true
     this.#origin = 'supplied'
   }
 
@@ -181,6 +194,41 @@ export class ChatSession {
     this.#keep(undefined)
   }
 
+  /**
+   * Sends the stored context, if the session has not got it.
+   *
+   * @param dialledSession the session of the transport: the host may have set another one since
+   */
+  sendContext(transport: Transport, dialledSession: string | undefined): void {
+    // A session set for the next connection receives its context there.
+    if (!this.#needsContext || this.id !== dialledSession) return
+    const context = this.#context.get()
+    if (!context) {
+      this.#needsContext = false
+      return
+    }
+    const message = { persona: PERSONA.SYSTEM, role: ROLE.CONTEXT, messageData: { context } }
+    const frame = encodeMessage(message)
+    // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
+    const isAgain = this.#unconfirmed?.frame === frame
+    const id = isAgain ? this.#unconfirmed?.id : this.#scope.facts.hasReceipts ? this.#scope.newId() : undefined
+    this.#unconfirmed = id === undefined ? undefined : { frame, id }
+    try {
+      transport.send(id === undefined ? frame : addMessageId(frame, id))
+      if (!isAgain) recordOwnFrame(this.#scope, this.#transcript, message)
+      if (id === undefined) this.#needsContext = false
+    } catch {
+      // The socket is closing: the next opening sends it.
+    }
+  }
+
+  /** The service has accepted or refused the frame with this id. */
+  handleReceipt(id: string): void {
+    if (this.#unconfirmed?.id !== id) return
+    this.#unconfirmed = undefined
+    this.#needsContext = false
+  }
+
   /** Drops the session of the earlier user, and cancels the creation of one. */
   forgetUser(): void {
     this.#creation.abort(new SDKError('The user has changed.', 'ABORTED'))
@@ -201,7 +249,7 @@ export class ChatSession {
     this.#origin = isEmpty ? 'own' : undefined
     this.#isRecalled = true
     this.#needsCheck = false
-    this.needsContext = needsContext
+    this.#needsContext = needsContext
     return id
   }
 

@@ -1,7 +1,17 @@
-import { isFinalCloseCode } from '@aiagent/protocol'
+import {
+  addMessageId,
+  CLIENT_DISCONNECT_REASON,
+  CLOSE_CODE,
+  encodeMessage,
+  isFinalCloseCode,
+  PERSONA,
+  ROLE,
+} from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
+import { recordOwnFrame } from '../log/compose.ts'
 import type { Transcript } from '../log/transcript.ts'
+import { sleep } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import { requireSessionId } from '../session-id.ts'
 import { untilAborted } from '../util/abort.ts'
@@ -12,14 +22,18 @@ import type { ChatSession } from './chat-session.ts'
 import type { ChatClosed } from './close-cause.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { ConnectionState } from './connection-state.ts'
-import { ContextFrame } from './context-frame.ts'
-import type { ContextStore } from './context-store.ts'
-import { Departure } from './departure.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
 import { reportState } from './retry.ts'
 import { TokenDialogue, type TokenListener } from './token-dialogue.ts'
 import type { Transport, TransportListener } from './transport.ts'
 import { WebSocketTransport } from './websocket-transport.ts'
+
+/** Time limit for sending the disconnect frame before the socket is closed, in milliseconds. */
+const GOODBYE_LIMIT_MS = 100
+
+const GOODBYE_POLL_MS = 5
+
+const GOODBYE = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
 
 const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
 
@@ -66,8 +80,7 @@ export class Chat implements ConnectionOwner, TokenListener {
   readonly #authentication: AuthenticationService
   readonly #connection: Connection
   readonly #token: TokenDialogue
-  readonly #contextFrame: ContextFrame
-  readonly #departure: Departure
+  readonly #transcript: Transcript
   #observers: readonly ChatObserver[] = []
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
@@ -75,6 +88,8 @@ export class Chat implements ConnectionOwner, TokenListener {
   #opening: { isAnnounced: boolean; readonly done?: Promise<void>; end?(): void } | undefined
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
   #lastInboundAt: number | undefined
+  /** The end of an open connection by this client: a disconnect frame, then the close. */
+  #departure: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** Ended by a disconnect of the host: earlier operations that are still pending are cancelled. */
   #era = new Era()
   /** Created with the first restart. */
@@ -86,9 +101,8 @@ export class Chat implements ConnectionOwner, TokenListener {
     {
       session,
       authentication,
-      context,
       transcript,
-    }: { session: ChatSession; authentication: AuthenticationService; context: ContextStore; transcript: Transcript },
+    }: { session: ChatSession; authentication: AuthenticationService; transcript: Transcript },
   ) {
     this.#scope = scope
     this.#session = session
@@ -96,8 +110,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     const { clock, page } = scope.environment
     this.#connection = new Connection(clock, page, policy, this)
     this.#token = new TokenDialogue(scope.facts, authentication, this)
-    this.#contextFrame = new ContextFrame(scope, session, context, transcript)
-    this.#departure = new Departure(scope, this.#connection, transcript)
+    this.#transcript = transcript
     authentication.setTokenExpiringCallback(({ expiresAt }) =>
       scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
     )
@@ -130,7 +143,7 @@ export class Chat implements ConnectionOwner, TokenListener {
   /** Whether the chat is closed, or about to close, and no reconnect follows. */
   get isLeft(): boolean {
     const { state } = this.#connection
-    return state === ConnectionState.IDLE || state === ConnectionState.CLOSED || this.#departure.done !== undefined
+    return state === ConnectionState.IDLE || state === ConnectionState.CLOSED || this.#departure !== undefined
   }
 
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
@@ -149,7 +162,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** Replaces the connection, which is probably broken. */
   replace(): void {
-    if (!this.#departure.done) this.#connection.replace()
+    if (!this.#departure) this.#connection.replace()
   }
 
   /** Replaces the connection, whose frames nothing can take. */
@@ -161,13 +174,13 @@ export class Chat implements ConnectionOwner, TokenListener {
   async connect(signal?: AbortSignal): Promise<void> {
     const era = this.#era
     // One socket at a time: the service would close the older of two on the same session.
-    while (this.#departure.done && !signal?.aborted) await untilAborted(this.#departure.done, signal).catch(() => {})
+    while (this.#departure && !signal?.aborted) await untilAborted(this.#departure.done, signal).catch(() => {})
     if (era.isOver) throw leftMeanwhile('connect()')
     await this.#connection.open(signal)
     const transport = this.#connection.transport
     await untilAborted(Promise.resolve(this.#opening?.done), signal).catch(() => {})
     if (signal?.aborted) throw abortedError('connect()', signal)
-    if (!transport || this.#connection.transport !== transport || this.#departure.isFrom(transport))
+    if (!transport || this.#connection.transport !== transport || this.#departure?.transport === transport)
       throw new ConnectionError('The chat was closed right after it opened.', 'closed')
   }
 
@@ -201,7 +214,7 @@ export class Chat implements ConnectionOwner, TokenListener {
       await this.#end({ signal })
       signal.throwIfAborted()
       // A connect() that also waited for the disconnect may have begun with the old session.
-      this.#departure.close()
+      this.#close()
       reset()
       if (created !== undefined) session.adopt(created)
       else if (sessionId !== undefined) session.supply(sessionId)
@@ -212,11 +225,6 @@ export class Chat implements ConnectionOwner, TokenListener {
   /** The service requests a new token; `expired` when it no longer accepts the current one. */
   renewToken(expired: boolean): void {
     this.#token.renew(expired)
-  }
-
-  /** The service has accepted or refused the frame with this id. */
-  handleReceipt(id: string): void {
-    this.#contextFrame.handleReceipt(id)
   }
 
   /** A new token is available. */
@@ -272,7 +280,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#lastInboundAt = undefined
     this.#session.markOpened(this.#dialledSession)
     // A listener of the state change may have disconnected already.
-    if (this.#departure.isFrom(transport)) return
+    if (this.#departure?.transport === transport) return
     if (this.#token.isRequired) {
       let end = () => {}
       const done = new Promise<void>(resolve => {
@@ -335,8 +343,8 @@ export class Chat implements ConnectionOwner, TokenListener {
   handleTokenSent(transport: Transport): void {
     this.#announce(transport)
     // A listener may have disconnected meanwhile.
-    if (this.#connection.transport !== transport || this.#departure.isFrom(transport)) return
-    this.#contextFrame.send(transport, this.#dialledSession)
+    if (this.#connection.transport !== transport || this.#departure?.transport === transport) return
+    this.#session.sendContext(transport, this.#dialledSession)
     for (const each of this.#observers) each.handleReady?.(transport)
   }
 
@@ -361,12 +369,39 @@ export class Chat implements ConnectionOwner, TokenListener {
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
     const transport = this.#connection.transport
     // Nothing else may be sent before the token, not even the disconnect frame.
-    if (!transport || skipGracefulDisconnect || this.#token.isOwed) this.#departure.close()
-    else if (!this.#departure.isFrom(transport)) {
+    if (!transport || skipGracefulDisconnect || this.#token.isOwed) this.#close()
+    else if (this.#departure?.transport !== transport) {
       this.#interrupt()
-      this.#departure.begin(transport, signal)
+      const done = this.#sayGoodbye(transport, signal).finally(() => {
+        if (this.#departure?.transport === transport) this.#departure = undefined
+      })
+      this.#departure = { transport, done }
     }
-    return this.#departure.done ?? Promise.resolve()
+    return this.#departure?.done ?? Promise.resolve()
+  }
+
+  /** Sends the disconnect frame, and closes when it has left, at the time limit, or when the signal is aborted. */
+  async #sayGoodbye(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
+    const { environment, facts, newId } = this.#scope
+    const { clock } = environment
+    this.#connection.expectEnd()
+    try {
+      const frame = encodeMessage(GOODBYE)
+      transport.send(facts.hasReceipts ? addMessageId(frame, newId()) : frame)
+      recordOwnFrame(this.#scope, this.#transcript, GOODBYE)
+    } catch {
+      // Then the service detects it by the close.
+    }
+    const limit = clock.monotonic() + GOODBYE_LIMIT_MS
+    while (transport.bufferedAmount > 0 && clock.monotonic() < limit && this.#connection.transport === transport) {
+      if (signal?.aborted) break
+      await sleep(clock, GOODBYE_POLL_MS, signal)
+    }
+    if (this.#connection.transport === transport) this.#close()
+  }
+
+  #close(): void {
+    this.#connection.close(CLOSE_CODE.NORMAL, CLIENT_DISCONNECT_REASON)
   }
 }
 

@@ -378,7 +378,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     const id = messageData?.messageId
     if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.hasReceipts) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
-    this.#chat.handleReceipt(id)
+    this.#session.handleReceipt(id)
     const entry = ledger.get(id)
     if (isReceipt && entry) ledger.acknowledge(entry)
     else if (role === ROLE.ERROR && entry?.state === 'sent') ledger.settle(entry, 'failed', 'refused')
