@@ -117,7 +117,7 @@ const WANTED: Readonly<Record<string, string>> = {
   'transcriptConfig.maxBytes': 'an integer of at least 0, or Infinity',
   cache: 'an object',
   'cache.enabled': 'true or false',
-  'cache.storageType': "'session', 'local' or 'memory'",
+  'cache.storageType': "'session' or 'local' or 'memory'",
   'cache.keyPrefix': 'a string',
   'cache.contextPrefix': 'a string',
   'cache.ttl': 'a non-negative number of milliseconds',

@@ -77,11 +77,12 @@ const STORED_MS = 86_400_000
 
 // ── Rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What an optional value must be. Without `fits` it is an object. */
+/** What an optional value must be: one of `values`, or what `fits`. Without both it is an object. */
 interface Rule {
-  /** Completes the error "`field` must be". @default 'an object' */
+  /** Completes the error "`field` must be". @default 'an object', or the values */
   readonly wanted?: string
   fits?(value: unknown): boolean
+  readonly values?: readonly string[]
   /** Rules of its fields by name. */
   readonly fields?: Readonly<Record<string, Rule>>
   /** The rule of every field. */
@@ -107,7 +108,7 @@ const DELAY: Rule = {
 
 /** The optional fields. */
 const RULES = {
-  authScheme: { wanted: "'popup' or 'redirect'", fits: value => value === 'popup' || value === 'redirect' },
+  authScheme: { values: ['popup', 'redirect'] },
   autoConnect: FLAG,
   connectOnSend: FLAG,
   maxQueueSize: COUNT,
@@ -115,10 +116,7 @@ const RULES = {
   baseReconnectDelay: DELAY,
   maxReconnectDelay: DELAY,
   doubtAfterMs: DELAY,
-  delivery: {
-    wanted: "'at-most-once' or 'at-least-once'",
-    fits: value => value === 'at-most-once' || value === 'at-least-once',
-  },
+  delivery: { values: ['at-most-once', 'at-least-once'] },
   retryInitialize: FLAG,
   logger: {
     wanted: 'a Logger of this library',
@@ -142,10 +140,7 @@ const RULES = {
   cache: {
     fields: {
       enabled: FLAG,
-      storageType: {
-        wanted: "'session', 'local' or 'memory'",
-        fits: value => value === 'session' || value === 'local' || value === 'memory',
-      },
+      storageType: { values: ['session', 'local', 'memory'] },
       keyPrefix: TEXT,
       contextPrefix: TEXT,
       ttl: DURATION,
@@ -157,7 +152,7 @@ const RULES = {
   },
   masking: { fields: { required: FLAG } },
   resume: FLAG,
-  tabs: { wanted: "'share'", fits: value => value === 'share' },
+  tabs: { values: ['share'] },
   persistQueue: {
     wanted: 'true, false or an object',
     fits: value => typeof value === 'boolean' || isJsonObject(value),
@@ -178,9 +173,12 @@ const RULES = {
 } satisfies { [Field in keyof AiAgentConfig]?: Rule }
 
 /** @throws {ConfigError} naming the first field of a value that breaks its rule */
-function check(name: string, value: unknown, { wanted = 'an object', fits = isJsonObject, fields, each }: Rule): void {
+function check(name: string, value: unknown, { wanted, fits = isJsonObject, values, fields, each }: Rule): void {
   if (value === undefined || value === null) return
-  if (!fits(value)) throw new ConfigError(name, `\`${name}\` must be ${wanted}.`)
+  if (values ? !values.includes(value as string) : !fits(value)) {
+    const options = values?.map(each => `'${each}'`).join(' or ')
+    throw new ConfigError(name, `\`${name}\` must be ${options ?? wanted ?? 'an object'}.`)
+  }
   const fieldOf = (field: string): unknown => Reflect.get(Object(value), field)
   for (const [field, rule] of Object.entries(fields ?? NOTHING)) check(`${name}.${field}`, fieldOf(field), rule)
   if (each) for (const field of Object.keys(value)) check(`${name}.${field}`, fieldOf(field), each)

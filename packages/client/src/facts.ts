@@ -67,12 +67,14 @@ export class AgentFacts {
   hasResume = false
   /** Details of the configured agent. Set by {@link setAgent}. */
   agent: AgentDetails | undefined
-  /** Their name: each message has it. */
-  #ownName = ''
+  /** Id that the chat runs under: of the selected agent, else of the configured one. */
+  agentId: string
+  /** Name of that agent; empty until it is known. */
+  agentName = ''
   user: UserDetails | null = null
   /** The resolved scopes of access tokens. */
   scopes: readonly string[] = []
-  /** The completed portal selection. */
+  /** The completed portal selection. Set by {@link setSelection}. */
   selection: PortalSelection | undefined
   /** Id of the call at the contact center's platform, which the next connection sends; null when there is none. */
   conversationId: string | null = null
@@ -81,7 +83,7 @@ export class AgentFacts {
 
   /** @param configuredId the id of `AiAgentConfig` */
   constructor(configuredId: string) {
-    this.#configuredId = configuredId
+    this.#configuredId = this.agentId = configuredId
   }
 
   /** The deployment is known: sets it, and returns it. */
@@ -95,19 +97,26 @@ export class AgentFacts {
   /** The details of the configured agent are known: sets them, and returns them. */
   setAgent(agent: AgentDetails): AgentDetails {
     this.agent = agent
-    this.#ownName = agentDisplayName(agent)
+    this.#nameAgent()
     return agent
+  }
+
+  /** The portal selection is complete, or begins again. */
+  setSelection(selection: PortalSelection | undefined): void {
+    this.selection = selection
+    this.#nameAgent()
+  }
+
+  /** Kept, since each message has both. */
+  #nameAgent(): void {
+    const selected = this.selection?.agent
+    this.agentId = selected ? String(selected.agentId) : this.#configuredId
+    this.agentName = selected ? (selected.name ?? '') : this.agent ? agentDisplayName(this.agent) : ''
   }
 
   /** Whether the service has announced an extension of the wire. */
   hasCapability(name: Capability): boolean {
     return this.deployment?.deployment.capabilities?.includes(name) === true
-  }
-
-  /** Id that the chat runs under: of the selected agent, else of the configured one. */
-  get agentId(): string {
-    const selected = this.selection?.agent
-    return selected ? String(selected.agentId) : this.#configuredId
   }
 
   /** Whether the service answers pings. */
@@ -123,12 +132,6 @@ export class AgentFacts {
   get api(): ApiHelper {
     if (this.deployment) return this.deployment.api
     throw new SDKError('The deployment is not known yet. Await initialize() first.', 'NOT_INITIALIZED')
-  }
-
-  /** Name of that agent; empty until it is known. */
-  get agentName(): string {
-    const selected = this.selection?.agent
-    return selected ? (selected.name ?? '') : this.#ownName
   }
 
   /** Everything that a chat needs; undefined until all of it is known. */
@@ -151,9 +154,8 @@ export class AgentFacts {
   /** Discards everything except the deployment. */
   forgetUser(): void {
     this.agent = undefined
-    this.#ownName = ''
     this.user = null
     this.scopes = []
-    this.selection = undefined
+    this.setSelection(undefined)
   }
 }

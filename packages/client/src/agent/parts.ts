@@ -106,7 +106,7 @@ export class AgentParts {
     userState.own(this.streams)
     userState.own({ forgetUser: () => this.#forgetResponses() })
     userState.own(this.users)
-    userState.own({ forgetUser: () => this.#forgetSession() })
+    if (this.resume) userState.own({ forgetUser: () => this.#forgetSession() })
     userState.own({ forgetUser: () => this.#forgetFrames() })
     for (const warning of config.warnings) scope.warnOnce(warning)
   }

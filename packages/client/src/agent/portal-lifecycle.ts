@@ -184,7 +184,7 @@ export class PortalLifecycle {
     if (!scope.facts.selection)
       throw new SDKError('updateUserProfile() needs a completed portal selection.', 'NOT_INITIALIZED')
     const selection = await this.pipeline.updateProfile(profile, { signal })
-    scope.facts.selection = selection
+    scope.facts.setSelection(selection)
     const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
     if (attributes) context.merge(attributes)
     await this.#owner.restartConversation(undefined, signal)
@@ -224,7 +224,7 @@ export class PortalLifecycle {
   #begin(reconnect: boolean): Choosing {
     const choosing: Choosing = { at: 'choosing', reconnect, settled: Promise.resolve() }
     this.#owner.become(choosing)
-    this.#parts.scope.facts.selection = undefined
+    this.#parts.scope.facts.setSelection(undefined)
     return choosing
   }
 
@@ -233,7 +233,7 @@ export class PortalLifecycle {
     const choosing = owner.state
     if (choosing.at !== 'choosing') throw supersededError()
     const { context, scope, outbox } = this.#parts
-    scope.facts.selection = selection
+    scope.facts.setSelection(selection)
     const moved = Promise.all([context.moveTo(scope.facts.agentId), outbox.restore()])
     choosing.settled = moved
     await moved
