@@ -4,7 +4,7 @@ import { linesOf } from '../test/outage-harness.ts'
 import type { AiAgentConfig } from './config.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await import('./agent/load-agent.ts')
+await import('./masking/load-masker.ts')
 
 /** A connected agent of a service that answers nothing. */
 async function setUpBounds(config: Partial<AiAgentConfig> = {}, capabilities: 'receipts'[] = []) {

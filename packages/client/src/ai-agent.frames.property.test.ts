@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, setUp } from '../test/agent-harness.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/load-agent.ts'), import('./masking/data-masker.ts')])
+await Promise.all([import('./masking/load-masker.ts'), import('./masking/data-masker.ts')])
 
 /** Any string, also with halves of surrogate pairs. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(code => String.fromCharCode(code)) })

@@ -6,7 +6,7 @@ import { passing, sendInDoubt, setUp } from '../test/agent-harness.ts'
 import { AiAgent } from './ai-agent.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await import('./agent/load-agent.ts')
+await import('./masking/load-masker.ts')
 
 /** How often each mark is in the heap behind a number. */
 async function countInHeap(marks: readonly string[]): Promise<number[]> {

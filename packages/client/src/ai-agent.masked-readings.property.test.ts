@@ -14,7 +14,7 @@ const CARD = '4111 1111 1111 1111'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
-  import('./agent/load-agent.ts'),
+  import('./masking/load-masker.ts'),
   import('./masking/data-masker.ts'),
   import('./outbox/outbox-store.ts'),
   import('./resume/session-resume.ts'),
