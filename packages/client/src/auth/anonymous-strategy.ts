@@ -6,10 +6,9 @@ import type { Environment } from '../platform/environment.ts'
 import { TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
-import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
 import { expiryOf, expiryOfFresh, readClaims, renewalTime, SMALLEST_SKEW_MS } from './access-token.ts'
-import type { AnonymousAuthCacheConfig, AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
+import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
 import { scopeFingerprint, uniqueScopes } from './scopes.ts'
 import {
@@ -47,16 +46,13 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   #ahead = { ofIssuer: 0, ofMonotonic: 0 }
   #era = new Era()
 
-  /** @param warn called once if the store fails or refuses writes */
-  constructor(
-    { cache }: AnonymousAuthConfig = {},
-    environment: Environment = defaultEnvironment(),
-    warn?: StoreWarning,
-  ) {
+  /** @param logger receives a warning if the store fails or refuses writes; without it, the console does */
+  constructor({ cache }: AnonymousAuthConfig = {}, environment: Environment = defaultEnvironment(), logger?: Logger) {
     super()
     this.#environment = environment
     // Without a cache, the strategy keeps one token in memory. One request per call would have no benefit.
     const adapter = cache?.enabled === false ? new MemoryCacheAdapter() : undefined
+    const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
     const place = { environment, cache, warn, adapter }
     this.#assumedLifeMs = cache?.ttl ?? ASSUMED_LIFE_MS
     this.#tokens = new KeyedStore(KINDS.anonymousToken, place)
@@ -196,16 +192,6 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     if (this.given) return this.given
     throw new AuthError('The anonymous strategy is not initialized. Call initialize() first.', 'token_missing')
   }
-}
-
-/** An anonymous strategy whose store warns in the log. */
-export function createAnonymous(
-  cache: AnonymousAuthCacheConfig | undefined,
-  environment: Environment,
-  logger: Logger | undefined,
-): AnonymousAuthStrategy {
-  const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
-  return new AnonymousAuthStrategy({ cache }, environment, warn)
 }
 
 /** An anonymous token as it is stored. */

@@ -5,7 +5,7 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { renewalTime } from './access-token.ts'
-import { createAnonymous } from './anonymous-strategy.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type { AuthenticationInput, PKCEAuthServiceConfig } from './auth-input.ts'
 import type {
   AuthenticationType,
@@ -75,7 +75,7 @@ export class AuthenticationService {
       this.#source.strategy?.autoRenews ? this.getToken() : undefined,
     )
     if (input === undefined || input === null) {
-      const strategy = createAnonymous(cache, environment, logger)
+      const strategy = new AnonymousAuthStrategy({ cache }, environment, logger)
       this.#source = { type: 'anonymous', strategy, isInitialized: false }
       return
     }
@@ -166,7 +166,7 @@ export class AuthenticationService {
   async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
     if (this.hasSession() || this.#source.isStandIn) return
     const { cache, logger } = this.#options
-    const anonymous = createAnonymous(cache, this.#environment, logger)
+    const anonymous = new AnonymousAuthStrategy({ cache }, this.#environment, logger)
     anonymous.initialize(options)
     this.#source = { ...this.#source, anonymous, isStandIn: true }
   }

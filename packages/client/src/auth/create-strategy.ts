@@ -2,7 +2,7 @@ import { AuthError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import { feature } from '../platform/feature.ts'
-import { createAnonymous } from './anonymous-strategy.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type { AnonymousAuthCacheConfig } from './auth-strategy.ts'
 import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
@@ -29,7 +29,7 @@ export function createStrategy(
   if ('type' in input) {
     switch (input.type) {
       case 'anonymous':
-        return createAnonymous(input.config?.cache ?? cache, environment, logger)
+        return new AnonymousAuthStrategy({ cache: input.config?.cache ?? cache }, environment, logger)
       case 'client-credentials':
         return new ClientCredentialsAuthStrategy(input.config, environment)
       case 'pre-auth':

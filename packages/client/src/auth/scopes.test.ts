@@ -9,7 +9,6 @@ describe('resolveScopes', () => {
   it.each<[string, Parameters<typeof resolveScopes>[0], readonly string[]]>([
     ['the defaults', { agent: { userType: 'agent' } }, DEFAULTS],
     ['the customer’s scope after them', { agent: { userType: 'customer' } }, [...DEFAULTS, CUSTOMER]],
-    ['defaults that are given', { defaults: ['d'], agent: {} }, ['d']],
     [
       'extras as a list, without duplicates',
       { agent: { extraScopes: ['x', 'core.aiservices.read', 'x'] } },
@@ -32,26 +31,6 @@ describe('resolveScopes', () => {
     expect(resolveScopes(facts)).toEqual(expected)
   })
 
-  const agent = { userType: 'customer', extraScopes: ['x'] }
-  it.each<[string, Omit<Parameters<typeof resolveScopes>[0], 'agent'>, readonly string[]]>([
-    ['those of initParams, in order', { initParamsScopes: ' b, a ,,' }, ['b', 'a']],
-    ['a duplicate too', { initParamsScopes: 'a,a' }, ['a', 'a']],
-    ['without those of the platform', { initParamsScopes: 'a', platformScopes: ['p'] }, ['a']],
-    [
-      'those of the login rather than those of initParams',
-      { hostScopes: ['h'], initParamsScopes: 'a', platformScopes: ['p'] },
-      ['h'],
-    ],
-    ['those of initParams where the login has none', { hostScopes: [], initParamsScopes: 'a' }, ['a']],
-  ])('[AUTH-09] [INIT-06] uses the host’s exactly as given: %s', (_case, facts, expected) => {
-    expect(resolveScopes({ ...facts, agent })).toEqual(expected)
-  })
-
-  it.each([[''], [' , '], [null], [undefined]])('[INIT-06] treats %j as no host scopes', initParamsScopes => {
-    expect(hostScopes([' '], initParamsScopes)).toBeUndefined()
-    expect(resolveScopes({ initParamsScopes, agent: {} })).toEqual(DEFAULTS)
-  })
-
   it('[AUTH-10] starts a connector’s list from the defaults of that agent', () => {
     const platformScopes = [...defaultScopes({ userType: 'customer' }), 'p']
     expect(resolveScopes({ platformScopes, agent: { userType: 'customer' } })).toEqual([...DEFAULTS, CUSTOMER, 'p'])
@@ -59,9 +38,24 @@ describe('resolveScopes', () => {
 
   it('does not change its arguments', () => {
     const given = Object.freeze(['p'])
-    resolveScopes({ platformScopes: given, agent })
-    resolveScopes({ hostScopes: given, agent })
+    resolveScopes({ platformScopes: given, agent: {} })
+    hostScopes(given, null)
     expect(given).toEqual(['p'])
+  })
+})
+
+describe('hostScopes', () => {
+  it.each<[string, readonly string[] | undefined, string, readonly string[]]>([
+    ['those of initParams, in order', undefined, ' b, a ,,', ['b', 'a']],
+    ['a duplicate too', undefined, 'a,a', ['a', 'a']],
+    ['those of the login rather than those of initParams', ['h'], 'a', ['h']],
+    ['those of initParams where the login has none', [], 'a', ['a']],
+  ])('[AUTH-09] [INIT-06] uses the host’s exactly as given: %s', (_case, ofLogin, ofInitParams, expected) => {
+    expect(hostScopes(ofLogin, ofInitParams)).toEqual(expected)
+  })
+
+  it.each([[''], [' , '], [null], [undefined]])('[INIT-06] treats %j as no host scopes', ofInitParams => {
+    expect(hostScopes([' '], ofInitParams)).toBeUndefined()
   })
 })
 

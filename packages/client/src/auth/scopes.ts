@@ -25,14 +25,8 @@ export function defaultScopes(agent: Pick<AgentAuthDetails, 'userType'>): readon
   return agent.userType === 'customer' ? [...DEFAULT_SCOPES, SCOPE.CUSTOMER_MANAGER] : DEFAULT_SCOPES
 }
 
-/** The sources of the scopes of a token. */
+/** The sources of the scopes of a token for which the host requests none. */
 export interface ScopeFacts {
-  /** Scopes of the PKCE config that the host gave. */
-  hostScopes?: readonly string[] | undefined
-  /** `initParams.scopes`, separated by commas. */
-  initParamsScopes?: string | null | undefined
-  /** Used where no other source names scopes. @default `defaultScopes(agent)` */
-  defaults?: readonly string[] | undefined
   /** The defaults as changed by a connector; an empty list counts as missing. */
   platformScopes?: readonly string[] | undefined
   /** The agent that the token is for. */
@@ -40,18 +34,13 @@ export interface ScopeFacts {
 }
 
 /**
- * The scopes of a token request, without any permission prefix and without duplicates.
- *
- * The host's scopes are used exactly as given. Otherwise, in this order: the platform's list or the defaults, the scope
- * that a customer's agent requires, and the agent's own extras.
+ * The scopes of a token request for which the host requests none, without any permission prefix and without duplicates. In this
+ * order: the platform's list or the defaults, the scope that a customer's agent requires, and the agent's own extras.
  */
-export function resolveScopes(facts: ScopeFacts): readonly string[] {
-  const { agent } = facts
-  const given = hostScopes(facts.hostScopes, facts.initParamsScopes)
-  if (given) return given
-  const base = nonEmpty(facts.platformScopes) ?? facts.defaults ?? defaultScopes(agent)
-  const customer = agent.userType === 'customer' ? [SCOPE.CUSTOMER_MANAGER] : []
+export function resolveScopes({ agent, platformScopes }: ScopeFacts): readonly string[] {
   const { extraScopes } = agent
+  const base = nonEmpty(platformScopes) ?? defaultScopes(agent)
+  const customer = agent.userType === 'customer' ? [SCOPE.CUSTOMER_MANAGER] : []
   const extras = typeof extraScopes === 'string' ? extraScopes.split(/[\s,]/) : (extraScopes ?? [])
   return uniqueScopes([...base, ...customer, ...extras])
 }
