@@ -1,4 +1,3 @@
-import { AuthError } from '../errors.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { AuthProvider, AuthStrategy, AuthStrategyInitializeOptions, LogoutOptions } from './auth-strategy.ts'
 import { OwnStrategy, type StrategyOwner } from './own-strategy.ts'
@@ -30,10 +29,7 @@ export class HostStrategy extends OwnStrategy {
   }
 
   override async authenticate(): Promise<void> {
-    if (this.#strategy) return this.#strategy.authenticate()
-    const accessToken = await this.getToken()
-    if (!accessToken) throw new AuthError('The AuthProvider returned no token.', 'token_missing')
-    await this.given?.postAuthentication?.({ accessToken })
+    return this.#strategy ? this.#strategy.authenticate() : super.authenticate()
   }
 
   // Without an argument: it may mean something to the host's function.
