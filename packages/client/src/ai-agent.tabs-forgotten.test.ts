@@ -5,6 +5,7 @@ import type { FakeTab } from '../test/fake-browser.ts'
 import { FakeProvider } from '../test/fake-login.ts'
 import { FakeStorage } from '../test/fake-service.ts'
 import { setUpTabs } from '../test/set-up-tabs.ts'
+import { storedText } from '../test/stored-text.ts'
 import type { AuthenticationInput } from './auth/auth-input.ts'
 import type { AuthStrategy, PKCEAuthConfig } from './auth/auth-strategy.ts'
 import { userKey } from './auth/login/provider-address.ts'
@@ -46,14 +47,9 @@ function setUpLogin(subject = 'customer') {
   const userOf = (loginId: string, lifeMs = 3_600_000) => {
     const issued = tokens.get(lifeMs) ?? emulator.control.issueToken({ subject, lifeSeconds: lifeMs / 1000 })
     tokens.set(lifeMs, issued)
-    return JSON.stringify({
-      version: 1,
-      loginId,
-      accessToken: issued,
-      refreshToken: `refresh of ${loginId}`,
-      expiresAt: clock.now() + lifeMs,
-      subject,
-    })
+    const refreshToken = `refresh of ${loginId}`
+    const user = { loginId, accessToken: issued, refreshToken, expiresAt: clock.now() + lifeMs, subject }
+    return storedText(user, clock.now())
   }
   /** @param localStorage as the tab sees it */
   const openSignedIn = async (

@@ -4,11 +4,13 @@ import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PKCEAuthStrategy } from '../src/auth/login/pkce-strategy.ts'
+import { userKey } from '../src/auth/login/provider-address.ts'
 import { ApiHelper, AuthenticationService } from '../src/index.ts'
 import { defaultEnvironment } from '../src/platform/default-environment.ts'
 import { failure } from './api-set-up.ts'
 import { FakeLoginPage } from './fake-login-page.ts'
 import { FakeStorage, fakeToken } from './fake-service.ts'
+import { storedText } from './stored-text.ts'
 
 const SECRET = 'the-secret-of-this-test'
 const TOKEN = fakeToken({ sub: 'ann', jti: SECRET })
@@ -91,8 +93,8 @@ async function codeLogin() {
 /** Renews the user that an earlier page has stored. */
 async function renewal() {
   const { strategy, sessionStorage, start } = login()
-  const user = { version: 1, accessToken: TOKEN, refreshToken: SECRET, loginId: 'one' }
-  sessionStorage.setItem(`aiagent_oidc_user.${service.origin}/acme/policy:client`, JSON.stringify(user))
+  const user = { accessToken: TOKEN, refreshToken: SECRET, loginId: 'one' }
+  sessionStorage.setItem(userKey(`${service.origin}/acme/policy`, 'client'), storedText(user))
   await start()
   return strategy.refresh()
 }

@@ -3,7 +3,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { framesArrived, lastSession, rejection, requestsTo, sentTo, setUp } from '../../test/agent-harness.ts'
 import { FakeProvider } from '../../test/fake-login.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
+import { storedText } from '../../test/stored-text.ts'
 import { AiAgent } from '../ai-agent.ts'
+import { userKey } from '../auth/login/provider-address.ts'
 import type { AiAgentConfig } from '../config.ts'
 
 /** An agent that was never initialized, with a strategy of the host. */
@@ -120,8 +122,8 @@ describe('before initialize()', () => {
 
   it('[SEC-15] logout() empties memory and stored tokens before it returns', async () => {
     const sessionStorage = new FakeStorage()
-    const key = 'aiagent_oidc_user.https://login.example:page'
-    sessionStorage.setItem(key, JSON.stringify({ accessToken: 'access', idToken: 'id' }))
+    const key = userKey('https://login.example', 'page')
+    sessionStorage.setItem(key, storedText({ accessToken: 'access', idToken: 'id' }))
     const { agent } = setUp({}, { sessionStorage, page: { window: undefined } as never }).make({
       auth: { type: 'pkce', config: { authorizationUrl: 'https://login.example', clientId: 'page' } } as never,
     })

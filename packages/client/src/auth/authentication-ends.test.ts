@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
+import { storedText } from '../../test/stored-text.ts'
 import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
@@ -501,8 +502,9 @@ describe('a logout', () => {
     const { auth, environment, token } = setUp({ type: 'pkce', config: LOGIN })
     const open = vi.fn(() => null)
     Object.assign(environment.page?.window ?? {}, { open })
-    const user = { version: 1, loginId: 'a', accessToken: token('ann') }
-    environment.sessionStorage?.setItem(userKey('https://login.test', LOGIN.clientId), JSON.stringify(user))
+    const user = { loginId: 'a', accessToken: token('ann') }
+    const now = environment.clock?.now()
+    environment.sessionStorage?.setItem(userKey('https://login.test', LOGIN.clientId), storedText(user, now))
     await auth.initialize({ deploymentInfo })
     expect(auth.hasSession()).toBe(true)
     const outcome = errorOf(auth.logout({ after: never() }))

@@ -2,6 +2,7 @@ import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
+import { storedText } from '../../test/stored-text.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type { AuthStrategy, PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
@@ -43,7 +44,8 @@ async function setUpTab() {
   await earlier.switchStrategyTo(LOGIN)
   await earlier.cleanup()
   const idToken = fakeToken({ iss: 'https://login.test', sub: 'ann' })
-  sessionStorage.setItem(USER, JSON.stringify({ version: 1, loginId: 'a', accessToken: fakeToken({}), idToken }))
+  const user = { loginId: 'a', accessToken: fakeToken({}), idToken }
+  sessionStorage.setItem(USER, storedText(user, service.clock.now()))
   return { open, left, sessionStorage, idToken, hasUser: () => sessionStorage.getItem(USER) !== null }
 }
 
@@ -92,7 +94,8 @@ describe('the login that an earlier page of the tab used', () => {
     expect([hasUser(), left]).toEqual([true, []])
   })
 
-  it.each(['null', '5', '"x"', '[]', '{}', '{"clientId":"a","knownAuthorities":"x"}', '{'])(
+  const planted = [null, 5, 'x', [], {}, { clientId: 'a', knownAuthorities: 'x' }]
+  it.each(['{', ...planted.map(value => JSON.stringify(value)), ...planted.map(value => storedText(value))])(
     '[SEC-05] is none, if other code of the page has stored %s in its place: a sign-out has nothing to end',
     async stored => {
       const { open, left, sessionStorage } = await setUpTab()

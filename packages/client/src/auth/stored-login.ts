@@ -1,4 +1,5 @@
 import type { Environment } from '../platform/environment.ts'
+import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type { PKCEAuthConfig } from './auth-strategy.ts'
 import type { LoginSession } from './login/login.ts'
@@ -6,10 +7,8 @@ import { authorityOf, userKey } from './login/provider-address.ts'
 
 /*
  * What an earlier page of the tab has stored of a login. Apart from the code of the login, which may not be loaded: a logout
- * removes it before it returns.
+ * removes it before it returns. The stores of a page answer at once.
  */
-
-type Stores = Pick<Environment, 'sessionStorage' | 'localStorage'>
 
 /** A login that must be ended at its provider. */
 export interface StoredLogin {
@@ -18,33 +17,32 @@ export interface StoredLogin {
   readonly session: LoginSession
 }
 
+/** The store of the users of logins with a cache location. */
+export function userStore<T>(environment: Environment, { cacheLocation }: PKCEAuthConfig): KeyedStore<T> {
+  const storageType = cacheLocation === 'localStorage' ? 'local' : 'session'
+  return new KeyedStore(KINDS.loginUser, { environment, cache: { storageType } })
+}
+
 /**
  * Remembers the login that a tab uses for an endpoint. The deployment defines this login, not the host's configuration;
  * without the entry, a logout before `initialize()` would not know which tokens to remove.
  *
  * @param endpoint without it, nothing is stored
  */
-export function rememberLogin({ sessionStorage }: Stores, endpoint: string | undefined, config: PKCEAuthConfig): void {
-  try {
-    if (endpoint !== undefined) sessionStorage?.setItem(keyOf(endpoint), JSON.stringify(config))
-  } catch {
-    // The store is full. Only a logout before initialize() needs the entry.
-  }
+export function rememberLogin(environment: Environment, deployment: string | undefined, config: PKCEAuthConfig): void {
+  const store = new KeyedStore<PKCEAuthConfig>(KINDS.rememberedLogin, { environment })
+  if (deployment !== undefined) void store.set(store.key({ deployment }), config)
 }
 
 /** Removes and returns the remembered login; undefined for anything else that other code of the page may have written there. */
 export function takeRememberedLogin(
-  { sessionStorage }: Stores,
-  endpoint: string | undefined,
+  environment: Environment,
+  deployment: string | undefined,
 ): PKCEAuthConfig | undefined {
-  const text = endpoint === undefined ? undefined : sessionStorage?.getItem(keyOf(endpoint))
-  if (endpoint === undefined || !text) return undefined
-  sessionStorage?.removeItem(keyOf(endpoint))
-  try {
-    return JSON.parse(text) as PKCEAuthConfig
-  } catch {
-    return undefined
-  }
+  // Logins need a page.
+  if (deployment === undefined || !environment.page) return undefined
+  const store = new KeyedStore<PKCEAuthConfig>(KINDS.rememberedLogin, { environment })
+  return take(store, store.key({ deployment }))
 }
 
 /**
@@ -52,21 +50,17 @@ export function takeRememberedLogin(
  */
 export function takeStoredLogin(
   auth: AuthenticationInput | null | undefined,
-  stores: Stores,
+  environment: Environment,
   endpoint: string | undefined,
 ): StoredLogin | undefined {
-  const remembered = takeRememberedLogin(stores, endpoint)
+  const remembered = takeRememberedLogin(environment, endpoint)
   const own = auth && 'type' in auth && auth.type === 'pkce' ? auth.config : undefined
   const isAnonymous = !auth || ('type' in auth && auth.type === 'anonymous')
   const config = own ?? (isAnonymous ? remembered : undefined)
   if (!config) return undefined
-  const store = config.cacheLocation === 'localStorage' ? stores.localStorage : stores.sessionStorage
   try {
-    const key = userKey(authorityOf(config) ?? '', config.clientId)
-    const text = store?.getItem(key)
-    if (!text) return undefined
-    store?.removeItem(key)
-    const { accessToken, idToken } = JSON.parse(text) as Partial<LoginSession>
+    const store = userStore<Partial<LoginSession>>(environment, config)
+    const { accessToken, idToken } = take(store, userKey(authorityOf(config) ?? '', config.clientId)) ?? {}
     if (typeof accessToken !== 'string') return undefined
     return { config, session: { accessToken, ...(typeof idToken === 'string' && { idToken }) } }
   } catch {
@@ -74,6 +68,9 @@ export function takeStoredLogin(
   }
 }
 
-function keyOf(endpoint: string): string {
-  return `aiagent_auth_login:${endpoint}`
+/** Removes and returns the value of a key. */
+function take<T>(store: KeyedStore<T>, key: string): T | undefined {
+  const value = store.peek(key)
+  void store.delete(key)
+  return value
 }

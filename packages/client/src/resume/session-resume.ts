@@ -11,7 +11,7 @@ import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-over.ts'
-import { KeyedStore, type KeyParts, KINDS, keyOf } from '../storage/keyed-store.ts'
+import { KeyedStore, type KeyParts, KINDS, keysWith } from '../storage/keyed-store.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { SessionStore } from './session-store.ts'
@@ -219,7 +219,7 @@ export class SessionResume implements SessionKeeper {
   /** Key of the session; undefined while the user is unknown, and if users cannot be distinguished. */
   #key(): string | undefined {
     const parts = conversationParts(this.#scope, this.#parts.user(), SESSION_VERSION, this.#isTabs)
-    return parts && keyOf(KINDS.session, this.#scope.config.cache, { ...this.#names, ...parts })
+    return parts && keysWith(KINDS.session, this.#scope.config.cache, { ...this.#names, ...parts }).key
   }
 }
 

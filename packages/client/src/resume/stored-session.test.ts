@@ -4,7 +4,7 @@ import { FakeStorage } from '../../test/fake-service.ts'
 import { FakeLocks, FakeWindow } from '../../test/fake-window.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
-import { KeyedStore, KINDS, keyOf } from '../storage/keyed-store.ts'
+import { KeyedStore, KINDS, keysWith } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
 import { StoredSession, type StoredSessionOptions } from './stored-session.ts'
@@ -181,7 +181,8 @@ describe.each([
     const page = browser.pageIn(storage)
     const [mine, other] = [page.keeper(adapter), page.keeper(adapter)]
     const keyFor = (agent: string, user: string, portal: string) =>
-      keyOf(KINDS.session, {}, { hash: 'h', agent, user, selectedAgent: agent, portal, profile: '', version: '1' })
+      keysWith(KINDS.session, {}, { hash: 'h', agent, user, selectedAgent: agent, portal, profile: '', version: '1' })
+        .key
     const [first, second] = [keyFor('a', 'ann', '1'), keyFor('a', 'ann', '2')]
     await Promise.all([mine.take(first), other.take(second)])
     mine.keep('s1', first)

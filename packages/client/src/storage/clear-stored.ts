@@ -8,11 +8,9 @@ import {
   type KeyParts,
   KINDS,
   type Kind,
-  keyOf,
-  named,
+  keysWith,
   namesOf,
   type Prefixes,
-  patternOf,
   removeOwned,
   type StoredEntry,
   type StorePlace,
@@ -31,7 +29,7 @@ export async function clearStored(
   { isSignOut = false } = {},
 ): Promise<void> {
   const stores = pageStores(environment)
-  const infoKey = keyOf(KINDS.deploymentInfo, {}, { deployment: endpoint })
+  const infoKey = keysWith(KINDS.deploymentInfo, {}, { deployment: endpoint }).key
   const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
   const [apiDomain] = infos.flatMap(info => {
     const domain = isJsonObject(info) ? info['apiDomain'] : undefined
@@ -46,10 +44,11 @@ export async function clearStored(
     all(
       kinds.flatMap(kind =>
         forms.map(prefix => {
-          const { start, pattern } = patternOf(kind, prefix, named(kind, names))
-          const isWanted = ({ deployment }: Partial<StoredEntry<unknown>> = {}) =>
-            kind.ownerIn === undefined || deployment === endpoint
-          return removeOwned(adapterOfKind(kind), start, pattern, entry => isWanted(entry ?? undefined))
+          // The other names would count as parameters of a response.
+          const { start, pattern } = keysWith(kind, prefix, kind === KINDS.response ? { api } : names)
+          const isWanted = (entry: StoredEntry<unknown> | null) =>
+            kind.ownerIn === undefined || entry?.deployment === endpoint
+          return removeOwned(adapterOfKind(kind), { start, matches: key => pattern.test(key) }, isWanted)
         }),
       ),
     )

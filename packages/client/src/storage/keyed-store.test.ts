@@ -92,7 +92,7 @@ describe('the keys that other code knows', () => {
       'profiles',
       { agent: '7', portal: '5', deployment: 'https://a.test', user: 'ada' },
       { keyPrefix: 'shop_' },
-      'vendor_profiles_7_5_https://a.test_ada',
+      'vendor_profiles_7_5_https://a.test_ada_',
     ],
     [
       'anonymousToken',
@@ -121,6 +121,7 @@ describe('the keys that other code knows', () => {
       {},
       'aiagent_cache_getPortals:api=https%3A%2F%2Fa.test&departmentId=9',
     ],
+    ['loginUser', { version: '1', login: 'https://login.test:app' }, {}, 'aiagent_oidc_user.1.https://login.test:app'],
     ['loginState', { id: '0a' }, {}, 'aiagent_oidc_state.0a'],
     ['loginAnswer', {}, {}, 'aiagent_login_answer'],
     ['loginReturn', {}, {}, 'aiagent_login_return'],
@@ -179,9 +180,8 @@ describe('expired entries', () => {
     await tokens.set(token, 'token', { expiresAt: clock.now() + 3_600_000 })
     const contexts = new KeyedStore<string>(KINDS.context, { environment, deployment: 'https://a.test' })
     await contexts.set(contexts.key({ agent: 'help' }), 'stays')
-    localStorage.setItem('aiagent_oidc_user.a:app', JSON.stringify({ expiresAt: clock.now() }))
-    sessionStorage.setItem('aiagent_oidc_state.0a', JSON.stringify({ beganAt: clock.now() }))
-    sessionStorage.setItem('aiagent_oidc_state.0b', 'unreadable')
+    await new KeyedStore<string>(KINDS.loginUser, { environment, cache: local }).set('aiagent_oidc_user.a', 'ada')
+    await new KeyedStore<string>(KINDS.loginState, { environment }).set('aiagent_oidc_state.0a', 'began')
     localStorage.setItem('cart', JSON.stringify({ value: 1, timestamp: 1, expiresAt: 2 }))
     const left = () => [...sessionStorage.items.keys(), ...localStorage.items.keys()].sort()
     const later = async (ms: number) => {
@@ -190,7 +190,7 @@ describe('expired entries', () => {
       await load(ofBob, ofBob.key({ name: 'getPortals', api: 'b', user: 'bob' }))
       return left().filter(key => !key.includes('user=bob'))
     }
-    const lasting = ['aiagent_context_help', 'aiagent_oidc_user.a:app', 'cart']
+    const lasting = ['aiagent_context_help', 'aiagent_oidc_user.a', 'cart']
     expect(await later(299_999)).toEqual([...lasting, ofAda, token, 'aiagent_oidc_state.0a'].sort())
     expect(await later(60_000)).toEqual([...lasting, token, 'aiagent_oidc_state.0a'].sort())
     expect(await later(3_600_000)).toEqual([...lasting, 'aiagent_oidc_state.0a'].sort())

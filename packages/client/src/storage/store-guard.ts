@@ -50,7 +50,7 @@ export class StoreGuard implements CacheAdapter {
   readonly #adapter: CacheAdapter
   readonly #clock: Clock
   readonly #warn: StoreWarning
-  #restsUntil: number | undefined
+  #restsUntil = 0
   #isWarned = false
   /** By key. Absent as long as the store has answered every write at once. */
   #writes: Map<string, OpenWrites> | undefined
@@ -64,49 +64,34 @@ export class StoreGuard implements CacheAdapter {
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
-    if ((this.#restsUntil !== undefined || this.#removals) && this.#isClosed(key)) return null
-    try {
-      const answer: unknown = this.#adapter.get(key)
-      // Removed entries may be among the late answers.
-      if (isPromiseLike(answer))
-        return this.#ask(answer, LIMIT_MS, null, later => (this.#isClosed(key) ? null : this.#entry(later)))
-      return this.#entry(answer)
-    } catch (error) {
-      return this.#failed(error, null)
-    }
+    if (this.#isResting || this.#isRemoved(key)) return null
+    // Removed entries may be among the late answers.
+    const read = (answer: unknown) => (this.#isRemoved(key) ? null : this.#entry(answer))
+    const ask = () => this.#answer(() => this.#adapter.get(key), null, read)
+    const open = this.#writes?.get(key)
+    return open ? open.done.then(ask, ask) : ask()
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    if (this.#restsUntil !== undefined && this.#isClosed()) return
+    if (this.#isResting) return
     const stored = this.isCustom ? toStored(entry) : entry
-    const removals = this.#removals && [...this.#removals.values()]
-    try {
-      const written = this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
-      const note = () => {
-        for (const removal of removals ?? []) removal.written.add(key)
-      }
-      return isPromiseLike(written) ? written.then(note, error => this.#failed(error, undefined)) : removals && note()
-    } catch (error) {
-      this.#failed(error, undefined)
-    }
+    const removals = [...(this.#removals?.values() ?? [])]
+    const write = () => this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
+    return this.#answer(write, undefined, () => {
+      for (const { written } of removals) written.add(key)
+    })
   }
 
   delete(key: string): Awaitable<void> {
-    try {
-      const removed = this.#remove(key, each => each === key, [key], LIMIT_MS)
-      return removed?.then(undefined, error => this.#failed(error, undefined))
-    } catch (error) {
-      this.#failed(error, undefined)
-    }
+    return this.#answer(() => this.#remove(key, each => each === key, [key], LIMIT_MS), undefined, nothing)
   }
 
   clear(prefix?: string): Awaitable<void> {
-    try {
-      const answer: unknown = this.#adapter.clear(prefix)
-      if (isPromiseLike(answer)) return this.#ask(answer, LIMIT_MS, undefined, () => {})
-    } catch (error) {
-      this.#failed(error, undefined)
-    }
+    return this.#answer(() => this.#adapter.clear(prefix), undefined, nothing)
+  }
+
+  keys(prefix?: string): Awaitable<string[]> {
+    return this.#answer(() => this.#adapter.keys(prefix), [], texts)
   }
 
   /**
@@ -115,22 +100,7 @@ export class StoreGuard implements CacheAdapter {
    * @throws the error of the store, or a `TimeLimitError`: it is not empty
    */
   async list(prefix: string): Promise<string[]> {
-    const answer: unknown = this.#adapter.keys(prefix)
-    return texts(isPromiseLike(answer) ? await this.#limited(answer, LIMIT_MS) : answer)
-  }
-
-  keys(prefix?: string): Awaitable<string[]> {
-    try {
-      const answer: unknown = this.#adapter.keys(prefix)
-      return isPromiseLike(answer) ? this.#ask(answer, LIMIT_MS, [], texts) : texts(answer)
-    } catch (error) {
-      return this.#failed(error, [])
-    }
-  }
-
-  /** Waits for the writes of a key. */
-  settled(key: string): PromiseLike<unknown> | undefined {
-    return this.#writes?.get(key)?.done.then(nothing, nothing)
+    return texts(await this.#limited(this.#adapter.keys(prefix), LIMIT_MS))
   }
 
   /**
@@ -140,18 +110,23 @@ export class StoreGuard implements CacheAdapter {
    * @throws the error of the store, or a `TimeLimitError`, at once or by the promise: entries may remain
    */
   removeAll(id: string, prefix: string, matches: (key: string) => boolean): Promise<void> | undefined {
-    return this.#remove(id, key => key.startsWith(prefix) && matches(key), prefix, REMOVAL_LIMIT_MS)
+    const removed = this.#remove(id, key => key.startsWith(prefix) && matches(key), prefix, REMOVAL_LIMIT_MS)
+    return removed && this.#limited(removed, REMOVAL_LIMIT_MS)
   }
 
   #entry(answer: unknown): CacheEntry | null {
     return this.isCustom ? fromStored(answer) : ((answer as CacheEntry | undefined) ?? null)
   }
 
-  /** Whether nothing is read and written for a while, or an entry was removed, also where the store has it still. */
-  #isClosed(key?: string): boolean {
-    if (this.#restsUntil !== undefined && this.#clock.monotonic() < this.#restsUntil) return true
-    if (key === undefined || !this.#removals) return false
-    for (const { matches, written } of this.#removals.values()) if (!written.has(key) && matches(key)) return true
+  /** Whether nothing is read and written for a while. */
+  get #isResting(): boolean {
+    return this.#clock.monotonic() < this.#restsUntil
+  }
+
+  /** Whether an entry was removed, also where the store has it still. */
+  #isRemoved(key: string): boolean {
+    for (const { matches, written } of this.#removals?.values() ?? [])
+      if (!written.has(key) && matches(key)) return true
     return false
   }
 
@@ -162,21 +137,19 @@ export class StoreGuard implements CacheAdapter {
     listed: string | readonly string[],
     limitMs: number,
   ): Promise<void> | undefined {
-    this.#removals ??= new Map()
-    const removals = this.#removals
+    const removals = (this.#removals ??= new Map<string, Removal>())
     const removal: Removal = { matches, written: new Set() }
     removals.delete(id)
     removals.set(id, removal)
     if (removals.size > KEPT_REMOVALS) removals.delete(removals.keys().next().value as string)
     const end = () => {
       if (removals.get(id) === removal) removals.delete(id)
-      if (removals.size === 0 && this.#removals === removals) this.#removals = undefined
     }
     const keys: unknown = typeof listed === 'string' ? this.#adapter.keys(listed) : listed
     const removed = isPromiseLike(keys)
       ? Promise.resolve(keys).then(each => this.#deleteAll(each, matches, limitMs))
       : this.#deleteAll(keys, matches, limitMs)
-    if (removed) return this.#limited(removed, limitMs).then(end)
+    if (removed) return removed.then(end)
     end()
     return undefined
   }
@@ -212,8 +185,7 @@ export class StoreGuard implements CacheAdapter {
     }
     const answer: unknown = write()
     if (!isPromiseLike(answer)) return undefined
-    this.#writes ??= new Map()
-    const writes = this.#writes
+    const writes = (this.#writes ??= new Map<string, OpenWrites>())
     const open = writes.get(key) ?? { last: write, done: answer, count: 0 }
     writes.set(key, open)
     open.count++
@@ -243,18 +215,20 @@ export class StoreGuard implements CacheAdapter {
   }
 
   /** What `read` makes of the answer of the store, or `none` when it fails. */
-  async #ask<T>(answer: PromiseLike<unknown>, limitMs: number, none: T, read: (answer: unknown) => T): Promise<T> {
+  #answer<T>(ask: () => unknown, none: T, read: (answer: unknown) => T): Awaitable<T> {
+    const fail = (error: unknown) => this.#failed(error, none)
     try {
-      return read(await this.#limited(answer, limitMs))
+      const answer = ask()
+      return isPromiseLike(answer) ? this.#limited(answer, LIMIT_MS).then(read).catch(fail) : read(answer)
     } catch (error) {
-      return this.#failed(error, none)
+      return fail(error)
     }
   }
 
   /** The answer of the store. @throws {TimeLimitError} when it takes too long */
-  async #limited(answer: PromiseLike<unknown>, limitMs: number): Promise<unknown> {
+  async #limited<T>(answer: Awaitable<T>, limitMs: number): Promise<T> {
     try {
-      return await withTimeLimit(this.#clock, limitMs, undefined, () => Promise.resolve(answer))
+      return await withTimeLimit(this.#clock, limitMs, undefined, async () => answer)
     } catch (error) {
       if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.monotonic() + REST_MS
       throw error

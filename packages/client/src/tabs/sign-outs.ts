@@ -1,46 +1,53 @@
-import type { Environment, StorageLike } from '../platform/environment.ts'
+import type { AgentScope } from '../scope.ts'
+import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-
-/** Start of the keys; the key of the group follows, and for a session its fingerprint. */
-const PREFIX = 'aiagent_signed-out_'
-
-/** How long an end is remembered, in milliseconds: a browser may bring back a tab, with its sessionStorage, days later. */
-const KEPT_MS = 30 * 24 * 60 * 60_000
+import { encodeKey } from '../util/well-formed.ts'
 
 /**
  * What has ended for each group of tabs, in localStorage: the user's sign-in, and the sessions that a tab has taken out of an
  * anonymous group. A stopped page receives no messages, and all other tabs may be closed before it runs again, or is loaded
- * again. Where the browser allows no storage, nothing is remembered.
+ * again. Where the browser allows no storage, nothing is remembered. The stores of a page answer at once.
  */
 export class SignOuts {
-  readonly #environment: Environment
+  readonly #scope: AgentScope<never>
+  /** The last sign-out of each group. */
+  readonly #ended: KeyedStore<string>
+  /** What was the last one when this tab joined; empty where there was none. */
+  readonly #joined: KeyedStore<string>
 
-  constructor(environment: Environment) {
-    this.#environment = environment
+  constructor(scope: AgentScope<never>) {
+    const { environment, config } = scope
+    const { keyPrefix, contextPrefix } = config.cache
+    const place = { environment, isCopy: true }
+    this.#scope = scope
+    this.#ended = new KeyedStore(KINDS.signOut, { ...place, cache: { keyPrefix, contextPrefix, storageType: 'local' } })
+    this.#joined = new KeyedStore(KINDS.signOut, { ...place, cache: { keyPrefix, contextPrefix } })
   }
 
   /** What identifies the last sign-out of a group. */
-  last(key: string): string | null {
-    return this.#use(storage => storage.getItem(PREFIX + key)) ?? null
+  last(key: string): string | undefined {
+    return this.#ended.peek(PREFIX + key)
   }
 
   /** This tab joins a group: its next page compares the last sign-out with that of now. */
   join(key: string): void {
-    this.#use((_, tab) => tab.setItem(PREFIX + key, this.last(key) ?? ''))
+    void this.#joined.set(PREFIX + key, this.last(key) ?? '', { expiresAt: Number.POSITIVE_INFINITY })
   }
 
   /** This tab has left the user of a group. */
   leave(key: string): void {
-    this.#use((_, tab) => tab.removeItem(PREFIX + key))
+    void this.#joined.delete(PREFIX + key)
   }
 
-  /** Leaves the groups of an agent whose user has signed out since an earlier page of this tab joined. Returns whether there was one. */
-  leaveMissed(agent: string): boolean {
-    const joined = this.#use((_, tab) => namesIn(tab).filter(name => name.includes(agent))) ?? []
-    const missed = joined
-      .map(name => name.slice(PREFIX.length))
-      .filter(key => this.last(key) !== null && this.last(key) !== this.#use((_, tab) => tab.getItem(PREFIX + key)))
-    for (const key of missed) this.leave(key)
+  /** Leaves the groups of the agent whose user has signed out since an earlier page of this tab joined. Returns whether there was one. */
+  async leaveMissed(): Promise<boolean> {
+    const { id, endpoint } = this.#scope.config
+    const keys = await this.#joined.keys({ hash: fnv1a(endpoint), agent: encodeKey(String(id)) })
+    const missed = keys.filter(key => {
+      const last = this.#ended.peek(key)
+      return last !== undefined && last !== this.#joined.peek(key)
+    })
+    for (const key of missed) void this.#joined.delete(key)
     return missed.length > 0
   }
 
@@ -51,39 +58,19 @@ export class SignOuts {
 
   /** Whether a tab has taken a session out of an anonymous group. */
   isTaken(key: string, sessionId: string): boolean {
-    return this.last(takenKey(key, sessionId)) !== null
+    return this.last(takenKey(key, sessionId)) !== undefined
   }
 
   /** The user of a group has signed out. */
   add(key: string): void {
-    const { clock, randomUUID } = this.#environment
-    const now = clock.now()
-    this.#use(storage => {
-      for (const name of namesIn(storage)) {
-        const at = Number.parseInt(storage.getItem(name) ?? '', 10)
-        // The clock may have been ahead.
-        if (!(Math.abs(now - at) < KEPT_MS)) storage.removeItem(name)
-      }
-      storage.setItem(PREFIX + key, `${now} ${randomUUID()}`)
-    })
-  }
-
-  #use<T>(work: (storage: StorageLike, tab: StorageLike) => T): T | undefined {
-    const { localStorage, sessionStorage } = this.#environment
-    try {
-      return localStorage && sessionStorage && work(localStorage, sessionStorage)
-    } catch {
-      return undefined
-    }
+    void this.#ended.set(PREFIX + key, this.#scope.environment.randomUUID())
   }
 }
+
+/** Start of the keys; the key of the group follows, and for a session its fingerprint. */
+const PREFIX = 'aiagent_signed-out_'
 
 /** The id of a session opens it, and stays out of the store. */
 function takenKey(key: string, sessionId: string): string {
   return `${key}:${fnv1a(sessionId)}`
-}
-
-function namesIn(storage: StorageLike): string[] {
-  const names = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '')
-  return names.filter(name => name.startsWith(PREFIX))
 }

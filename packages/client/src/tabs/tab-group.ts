@@ -9,8 +9,6 @@ import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
 import { clearStored } from '../storage/clear-stored.ts'
-import { fnv1a } from '../util/fnv1a.ts'
-import { encodeKey } from '../util/well-formed.ts'
 import { ForeignMessages, type ForeignMessagesOptions } from './foreign-messages.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
@@ -63,7 +61,7 @@ export class TabGroup {
     const { environment, config, emit, logger } = parts.scope
     const { clock, randomUUID, WebSocket } = environment
     this.#id = randomUUID()
-    this.#signOuts = new SignOuts(environment)
+    this.#signOuts = new SignOuts(parts.scope)
     this.#openAlone = (address, listener) => new WebSocketTransport(new WebSocket(address), listener)
     const link = new TabLink({
       window,
@@ -135,8 +133,8 @@ export class TabGroup {
   async forgetMissed(): Promise<(() => Promise<void>) | undefined> {
     const { scope, context, authentication, resume } = this.#parts
     const { environment, logger } = scope
-    const { auth, endpoint, id, cache } = scope.config
-    if (!this.#signOuts.leaveMissed(`${fnv1a(endpoint)}:${encodeKey(id)}:`)) return undefined
+    const { auth, endpoint, cache } = scope.config
+    if (!(await this.#signOuts.leaveMissed())) return undefined
     logger.info('The user signed out in another tab, which an earlier page of this one did not notice.')
     context.forgetPrevious()
     void resume?.(part => part.forgetUser(undefined))

@@ -65,7 +65,7 @@ interface Membership {
   readonly name: string
   readonly key: string
   /** The last sign-out when this tab joined. */
-  readonly signOut: string | null
+  readonly signOut: string | undefined
   readonly leadership: Leadership
   readonly releaseTab: () => void
   timer: unknown
@@ -124,7 +124,7 @@ export class TabLink {
     const { window, id, signOuts, onJoined } = this.#options
     const signOut = signOuts.last(key)
     // What the tabs of a user say who has signed out, as long as they have not noticed it, reaches no tab of the next user.
-    const name = `aiagent-tabs-${TAB_VERSION}-${key}${signOut === null ? '' : `-${fnv1a(signOut)}`}`
+    const name = `aiagent-tabs-${TAB_VERSION}-${key}${signOut === undefined ? '' : `-${fnv1a(signOut)}`}`
     this.#channel.open(name, envelope => this.#receive(envelope))
     // Shows the others that this tab lives. Rejected where the page ends.
     const tab = hold(window, `${name}-tab-${id}`).catch(() => () => {})

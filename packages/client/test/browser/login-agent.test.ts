@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the 
     const again = await copying
     const stored = () => again.evaluate(() => Object.entries(sessionStorage))
     const [, user = ''] = (await stored()).find(([key]) => key.startsWith('aiagent_oidc_user.')) ?? []
-    const { accessToken, refreshToken, idToken } = JSON.parse(user)
+    const { accessToken, refreshToken, idToken } = JSON.parse(user).value
     const ofUser = [accessToken, refreshToken, idToken, ...service.emulator.world.sessions.keys()]
     const areLeft = async () => {
       const texts = (await stored()).join()

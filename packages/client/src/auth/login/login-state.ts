@@ -1,9 +1,10 @@
-import type { StorageLike } from '../../platform/environment.ts'
-import { objectIn } from '../../util/json.ts'
-import { RETURN_KEY } from './callback-page.ts'
+import { isJsonObject } from '@aiagent/protocol'
+import type { Environment } from '../../platform/environment.ts'
+import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
+import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
+import { TextAdapter } from '../../storage/text-adapter.ts'
+import { REDIRECT_ANSWER_KEY, RETURN_KEY } from './callback-page.ts'
 
-/** Start of the keys for logins by redirect. Users are stored under a different prefix. */
-const STATE_PREFIX = 'aiagent_oidc_state.'
 const ID = /^[0-9a-f]{32}$/
 
 /** A login by redirect that this tab began. */
@@ -18,8 +19,6 @@ export interface LoginState {
   readonly nextRoute: string
   /** Provider and client. A page may have several logins, and a code must reach its own provider only. */
   readonly login: string
-  /** When the page left, in milliseconds since the epoch. */
-  readonly beganAt: number
 }
 
 /**
@@ -28,40 +27,50 @@ export interface LoginState {
  * Popups and frames keep theirs in memory. So an answer with an unknown state was not requested by this tab.
  */
 export class LoginStates {
-  readonly #store: StorageLike | undefined
+  readonly #states: KeyedStore<LoginState>
+  /** What the callback page reads and writes. */
+  readonly #texts: TextAdapter
 
-  /** @param store absent where the browser forbids it */
-  constructor(store: StorageLike | undefined) {
-    this.#store = store
+  constructor(environment: Environment) {
+    this.#states = new KeyedStore(KINDS.loginState, { environment })
+    this.#texts = new TextAdapter(environment.sessionStorage, new MemoryCacheAdapter())
   }
 
   /** Stores a login. Removes an earlier one that was never answered: a tab can redirect only once at a time. */
   add(state: LoginState): void {
     this.clear()
-    this.#store?.setItem(STATE_PREFIX + state.id, JSON.stringify(state))
+    void this.#states.set(this.#states.key({ id: state.id }), state)
   }
 
   /** The login of a `state` parameter; undefined if this tab did not begin it. */
   find(parameter: string | null): LoginState | undefined {
     const id = parameter?.split(';', 1)[0] ?? ''
-    // Read only keys with our prefix: the parameter comes from the address, which anyone can write.
-    return ID.test(id) ? parse(this.#store?.getItem(STATE_PREFIX + id) ?? null) : undefined
+    // Read only keys of this form: the parameter comes from the address, which anyone can write.
+    if (!ID.test(id)) return undefined
+    const value = this.#states.peek(this.#states.key({ id }))
+    return isState(value) ? value : undefined
   }
 
   /** Returns and removes the login of a `state` parameter. */
   take(parameter: string | null): LoginState | undefined {
     const state = this.find(parameter)
-    if (state) this.#store?.removeItem(STATE_PREFIX + state.id)
+    if (state) void this.#states.delete(this.#states.key({ id: state.id }))
     return state
   }
 
   /** Removes the logins without an answer. */
   clear(): void {
-    const store = this.#store
-    for (let i = (store?.length ?? 0) - 1; i >= 0; i--) {
-      const key = store?.key(i)
-      if (key?.startsWith(STATE_PREFIX)) store?.removeItem(key)
-    }
+    void this.#states.remove({})
+  }
+
+  /** The answer of a redirect that the callback page has stored. */
+  get answer(): string | undefined {
+    return this.#texts.get(REDIRECT_ANSWER_KEY)?.value as string | undefined
+  }
+
+  /** Removes the stored answer. */
+  removeAnswer(): void {
+    this.#texts.delete(REDIRECT_ANSWER_KEY)
   }
 
   /**
@@ -69,21 +78,19 @@ export class LoginStates {
    * it.
    */
   expectReturn(state: string): void {
-    this.#store?.setItem(RETURN_KEY, state)
+    this.#texts.set(RETURN_KEY, { value: state, timestamp: 0 })
   }
 
   /** Whether the tab expected to return with this `state`; clears the expectation. */
   takeReturn(state: string): boolean {
-    const isExpected = this.#store?.getItem(RETURN_KEY) === state
-    if (isExpected) this.#store?.removeItem(RETURN_KEY)
+    const isExpected = this.#texts.get(RETURN_KEY)?.value === state
+    if (isExpected) this.#texts.delete(RETURN_KEY)
     return isExpected
   }
 }
 
-function parse(text: string | null): LoginState | undefined {
-  const value = objectIn(text)
-  const { id, verifier, nonce, nextRoute, login, beganAt } = value ?? {}
-  const isComplete =
-    [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string') && typeof beganAt === 'number'
-  return isComplete ? (value as unknown as LoginState) : undefined
+function isState(value: unknown): value is LoginState {
+  if (!isJsonObject(value)) return false
+  const { id, verifier, nonce, nextRoute, login } = value
+  return [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string')
 }

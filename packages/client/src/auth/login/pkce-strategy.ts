@@ -1,10 +1,8 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import type { StorageLike } from '../../platform/environment.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
 import { untilAborted } from '../../util/abort.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
 import { createAuthorizationRequest, exchangeCode, exchangeRefreshToken, type Provider, randomId } from './code-flow.ts'
 import { removeLoginMetadata } from './deployment-login.ts'
 import { isRefreshTokenRejected } from './identity-errors.ts'
@@ -21,9 +19,8 @@ import {
   type ProviderAddress,
 } from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
-import { userKey } from './provider-address.ts'
 import { RenewalLock } from './renewal-lock.ts'
-import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
+import { type IssuedTokens, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
 /** Parameters of an answer, to be removed from the page's address. */
 const ANSWER_PARAMETERS = ['code', 'state', 'error', 'error_description', 'error_uri', 'session_state', 'iss']
@@ -43,7 +40,6 @@ export interface PKCEAuthStrategyOptions extends LoginOptions {
 export class PKCEAuthStrategy extends Login {
   readonly #page: LoginPage
   readonly #popups: PopupNavigator
-  readonly #tabStore: StorageLike | undefined
   readonly #states: LoginStates
   readonly #users: SignedInUserStore
   readonly #lock: RenewalLock
@@ -59,20 +55,17 @@ export class PKCEAuthStrategy extends Login {
    */
   constructor(config: PKCEAuthConfig, options: PKCEAuthStrategyOptions = {}) {
     super(config, options, options.page)
-    const { page } = this
-    const { clock, sessionStorage, localStorage } = this.environment
+    const { page, environment } = this
     if (!page)
       throw new AuthError(
         'A login needs a browser, with its page in the environment. Elsewhere pass a token or client credentials.',
         'browser_unsupported',
       )
     this.#page = page
-    this.#popups = new PopupNavigator(page, clock)
-    const lasting = config.cacheLocation === 'localStorage' ? localStorage : sessionStorage
-    this.#tabStore = sessionStorage
-    this.#states = new LoginStates(sessionStorage)
-    this.#users = new SignedInUserStore(lasting, userKey(this.authority, config.clientId))
-    this.#lock = new RenewalLock(page, clock, `${this.authority} ${config.clientId}`)
+    this.#popups = new PopupNavigator(page, environment.clock)
+    this.#states = new LoginStates(environment)
+    this.#users = new SignedInUserStore(environment, config, this.authority)
+    this.#lock = new RenewalLock(page, environment.clock, `${this.authority} ${config.clientId}`)
   }
 
   protected async restore(): Promise<LoginSession | null> {
@@ -107,8 +100,7 @@ export class PKCEAuthStrategy extends Login {
         const answer = await this.#popups.answer(opened, address, state, signal)
         return this.#store(await exchangeCode(provider, answer, request, signal), signal)
       }
-      const beganAt = this.environment.clock.now()
-      this.#states.add({ id, verifier, nonce, nextRoute: route ?? '', login: this.#users.key, beganAt })
+      this.#states.add({ id, verifier, nonce, nextRoute: route ?? '', login: this.#users.key })
       return await this.#leave(address, state)
     } catch (error) {
       if (opened) this.#popups.close(opened)
@@ -141,9 +133,9 @@ export class PKCEAuthStrategy extends Login {
   protected discard(): LoginSession | null {
     const user = this.#users.read()
     this.#login = undefined
-    attempt(() => this.#users.remove())
-    attempt(() => this.#states.clear())
-    attempt(() => this.#tabStore?.removeItem(REDIRECT_ANSWER_KEY))
+    this.#users.remove()
+    this.#states.clear()
+    this.#states.removeAnswer()
     if (this.given) removeLoginMetadata(this.environment, restBase(this.given.deploymentInfo.apiDomain))
     // A renewal in another tab may be storing its tokens now. It holds the lock until it has.
     this.#lock.release()
@@ -156,17 +148,18 @@ export class PKCEAuthStrategy extends Login {
   }
 
   protected override listen(onSignedOut: () => void): () => void {
-    const compare = (user: SignedInUser | undefined) => {
+    const compare = () => {
+      const user = this.#users.read()
       const login = this.#login
       if (!login || user?.loginId === login.loginId || isSameUser(user, login)) return
       this.#login = undefined
       onSignedOut()
     }
     // A page in the back/forward cache is not notified, and the next page of its tab may have signed out.
-    const stopRestored = this.#page.onRestored(() => attempt(() => compare(this.#users.read())))
+    const stopRestored = this.#page.onRestored(compare)
     // sessionStorage belongs to this tab only.
     if (this.config.cacheLocation !== 'localStorage') return stopRestored
-    const stopStored = this.#page.onStored(this.#users.key, value => compare(parseUser(value)))
+    const stopStored = this.#page.onStored(this.#users.key, compare)
     return () => {
       stopRestored()
       stopStored()
@@ -224,19 +217,19 @@ export class PKCEAuthStrategy extends Login {
 
   /** Navigates away and never returns, so that no later code runs. */
   #leave(address: string, state: string | undefined): Promise<never> {
-    if (state !== undefined) attempt(() => this.#states.expectReturn(state))
+    if (state !== undefined) this.#states.expectReturn(state)
     this.#page.leave(address)
     return new Promise<never>(() => {})
   }
 
   /** The answer of a redirect: what the callback page stored, else what this page's address contains. */
   #takeAnswer(): string | undefined {
-    const stored = this.#tabStore?.getItem(REDIRECT_ANSWER_KEY)
+    const stored = this.#states.answer
     if (stored) {
       const { key } = this.#users
       // Another login of the page takes its own answer.
       if ((this.#states.find(stateOf(stored))?.login ?? key) !== key) return undefined
-      this.#tabStore?.removeItem(REDIRECT_ANSWER_KEY)
+      this.#states.removeAnswer()
       return stored
     }
     const address = new URL(this.#page.address)
@@ -318,15 +311,6 @@ export class PKCEAuthStrategy extends Login {
 
 function stateOf(answer: string): string | null {
   return URL.canParse(answer) ? new URL(answer).searchParams.get('state') : null
-}
-
-/** A failing store does not stop a sign-out. */
-function attempt(work: () => void): void {
-  try {
-    work()
-  } catch {
-    // Remove everything that can be removed.
-  }
 }
 
 function sessionOf({ accessToken, expiresAt, idToken }: IssuedTokens): LoginSession {

@@ -1,7 +1,8 @@
+import { KINDS, keysWith } from '../../storage/keyed-store.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
-/** Start of the key for the signed-in user, followed by the provider's authority and the client id. */
-const USER_PREFIX = 'aiagent_oidc_user.'
+/** Version of the stored user. It is in its key, and in the name of the lock of its renewals. */
+export const USER_VERSION = 1
 
 /** The authority of a login, without a trailing slash. Nothing is checked. */
 export function authorityOf({ authorizationUrl, knownAuthorities }: PKCEAuthConfig): string | undefined {
@@ -12,5 +13,5 @@ export function authorityOf({ authorizationUrl, knownAuthorities }: PKCEAuthConf
 
 /** Key of the signed-in user of a login. */
 export function userKey(authority: string, clientId: string): string {
-  return `${USER_PREFIX}${authority}:${clientId}`
+  return keysWith(KINDS.loginUser, {}, { version: String(USER_VERSION), login: `${authority}:${clientId}` }).key
 }

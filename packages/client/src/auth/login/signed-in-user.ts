@@ -1,6 +1,10 @@
-import type { StorageLike } from '../../platform/environment.ts'
-import { objectIn } from '../../util/json.ts'
+import { isJsonObject } from '@aiagent/protocol'
+import type { Environment } from '../../platform/environment.ts'
+import type { KeyedStore } from '../../storage/keyed-store.ts'
 import { expiryOf } from '../access-token.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
+import { userStore } from '../stored-login.ts'
+import { userKey } from './provider-address.ts'
 
 /** What a token endpoint issued for a user. */
 export interface IssuedTokens {
@@ -26,34 +30,30 @@ export interface SignedInUser extends IssuedTokens {
   readonly renewals?: number | undefined
 }
 
-/** Version of the stored record. Records of other versions are ignored. */
-export const USER_VERSION = 1
-
 /**
- * The store of the signed-in user: one record for each authority and client, in sessionStorage or localStorage.
+ * The signed-in user of a login: one for each authority and client, in sessionStorage or localStorage.
  *
  * Every access is synchronous, so that a check and the write after it cannot be separated within a tab.
  */
 export class SignedInUserStore {
   readonly key: string
-  readonly #store: StorageLike | undefined
+  readonly #store: KeyedStore<SignedInUser>
 
-  /** @param store absent where the browser forbids it */
-  constructor(store: StorageLike | undefined, key: string) {
-    this.#store = store
-    this.key = key
+  constructor(environment: Environment, config: PKCEAuthConfig, authority: string) {
+    this.key = userKey(authority, config.clientId)
+    this.#store = userStore(environment, config)
   }
 
-  /** The stored user; undefined when there is none, or the record has another shape or version. */
+  /** The stored user; undefined when there is none, or the stored value has another shape. */
   read(): SignedInUser | undefined {
-    const user = parseUser(this.#store?.getItem(this.key) ?? null)
+    const value = this.#store.peek(this.key)
     // The stored expiry has the error that the clock had when it was stored.
-    return user && { ...user, expiresAt: expiryOf(user.accessToken) ?? user.expiresAt }
+    return isUser(value) ? { ...value, expiresAt: expiryOf(value.accessToken) ?? value.expiresAt } : undefined
   }
 
   /** Stores a user who has just signed in. */
   add(user: SignedInUser): void {
-    this.#store?.setItem(this.key, JSON.stringify({ version: USER_VERSION, ...user }))
+    void this.#store.set(this.key, user)
   }
 
   /**
@@ -69,23 +69,17 @@ export class SignedInUserStore {
 
   /** Removes the stored user. With a login id: only if it matches. */
   remove(loginId?: string): void {
-    if (loginId === undefined || this.read()?.loginId === loginId) this.#store?.removeItem(this.key)
+    if (loginId === undefined || this.read()?.loginId === loginId) void this.#store.delete(this.key)
   }
-}
-
-/** The user in a stored text. */
-export function parseUser(text: string | null): SignedInUser | undefined {
-  const value = objectIn(text)
-  return value && isUser(value) ? value : undefined
 }
 
 const OPTIONAL_TEXTS = ['idToken', 'refreshToken', 'subject', 'issuer'] as const
 
-function isUser(value: Readonly<Record<string, unknown>>): value is SignedInUser & Record<string, unknown> {
-  const { version, loginId, accessToken, expiresAt, renewals } = value
+function isUser(value: unknown): value is SignedInUser {
+  if (!isJsonObject(value)) return false
+  const { loginId, accessToken, expiresAt, renewals } = value
   const isText = (each: unknown) => typeof each === 'string' && each !== ''
   return (
-    version === USER_VERSION &&
     isText(loginId) &&
     isText(accessToken) &&
     [expiresAt, renewals].every(each => each === undefined || typeof each === 'number') &&

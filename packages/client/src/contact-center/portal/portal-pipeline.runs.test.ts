@@ -269,7 +269,7 @@ describe('[FLOW-15] another profile after completion', () => {
 
   it('is stored at the service and in the tab; cached lists are removed, and only the result is reported', async () => {
     const { pipeline, calls, storage, adapter, names } = await set()
-    await adapter.set('vendor_profiles_7_2_https://a.test_x', { value: [], timestamp: 1 })
+    await adapter.set('vendor_profiles_7_2_https://a.test_x_', { value: [], timestamp: 1 })
     const outcome = await pipeline.updateProfile({ id: '11', name: 'from the host’s own object' })
     expect(outcome).toMatchObject({ profile: GUEST, portal: SUPPORT, availableProfiles: [last, GUEST] })
     expect(pipeline.outcome).toBe(outcome)

@@ -361,6 +361,6 @@ describe('the profile', () => {
     await pipeline.start(input(entered))
     expect(adapter.keys()).toEqual([])
     await pipeline.selectUserProfile(MEMBER)
-    expect(adapter.keys()).toEqual([expect.stringMatching(/^vendor_profiles_7_1_https:\/\/a\.test_[^_]+$/)])
+    expect(adapter.keys()).toEqual([expect.stringMatching(/^vendor_profiles_7_1_https:\/\/a\.test_[^_]+_$/)])
   })
 })

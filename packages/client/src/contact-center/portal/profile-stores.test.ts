@@ -27,7 +27,7 @@ describe('ProfileCache', () => {
   it('stores a list per agent, portal and user, under a key of these', async () => {
     const { adapter, cache, make } = setUp()
     await cache.keep(5, 'ada', profiles)
-    expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_https://a.test_ada'])
+    expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_https://a.test_ada_'])
     expect(await cache.get('5', 'ada')).toEqual(profiles)
     expect(await cache.get(6, 'ada')).toBeUndefined()
     expect(await cache.get(5, 'bob')).toBeUndefined()
