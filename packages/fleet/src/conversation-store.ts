@@ -73,14 +73,3 @@ export class ConversationStore implements CacheAdapter {
     }
   }
 }
-
-/** The session that an agent has stored, from the fields of its conversation. */
-export function storedSessionId(fields: ReadonlyMap<string, string>): string | undefined {
-  for (const [field, text] of fields) {
-    if (!field.startsWith(`${FIELD}session_`)) continue
-    const { value } = JSON.parse(text) as { value?: { left?: { sessionId?: unknown } } }
-    const sessionId = value?.left?.sessionId
-    if (typeof sessionId === 'string') return sessionId
-  }
-  return undefined
-}

@@ -1,7 +1,6 @@
 import { type AiAgent, type AiAgentConfig, type DeliveryUpdate, Message, SDKError } from '@aiagent/client'
 import { CAPABILITY, CLOSE_CODE, readFencedReason } from '@aiagent/protocol'
 import type { StoredFields } from './conversation-store.ts'
-import { storedSessionId } from './conversation-store.ts'
 import type { FleetDeliveryReason, FleetEvents } from './events.ts'
 import { wellFormed } from './keys.ts'
 import type { Pacer } from './pacer.ts'
@@ -121,8 +120,8 @@ export class HeldConversation implements StoredFields {
 
   /** The session of the agent, as a mark has it. */
   get #session(): string | undefined {
-    const id = storedSessionId(this.fields)
-    return id === undefined ? undefined : wellFormed(id)
+    const id = this.#agent?.getSessionId()
+    return id ? wellFormed(id) : undefined
   }
 
   #setting(field: string, value: string): Operation {
