@@ -217,8 +217,6 @@ export function createQueueStore(
   const hash = fnv1a(endpoint)
   const queue = new StoredQueue({
     store: new KeyedStore<LeftValue>(KINDS.queue, { environment, cache, adapter: adapter ?? environment.memory, warn }),
-    // Agents have different guards around the same adapter.
-    identity: cache.adapter ?? environment.memory,
     clock: environment.clock,
     window: environment.page?.window,
     parts: () => {

@@ -1,7 +1,6 @@
-import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
-import { HandedOver, type LeftValue } from '../storage/handed-over.ts'
-import type { KeyedStore, KeyParts } from '../storage/keyed-store.ts'
+import { HandedOver, type HandedOverPlace } from '../storage/handed-over.ts'
+import type { KeyParts } from '../storage/keyed-store.ts'
 import { Era } from '../util/era.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import {
@@ -34,13 +33,9 @@ const RELEASE_LIMIT_MS = 2_000
 /** How long the page of a reloaded tab may take to give its lock back, in milliseconds. */
 const LOCK_LIMIT_MS = 500
 
-export interface StoredQueueOptions {
-  readonly store: KeyedStore<LeftValue>
-  /** Tells apart the stores of a process. */
-  readonly identity: object
+export interface StoredQueueOptions extends HandedOverPlace {
   /** Absent outside a page. */
   readonly window: PageWindow | undefined
-  readonly clock: Clock
   /** The parts of the keys of the conversation; undefined while the user is unknown. */
   parts(): KeyParts | undefined
   /** Those of the keys to remove with the present user: all of theirs, or in a page of an unknown user those of everybody. */
@@ -51,10 +46,8 @@ export interface StoredQueueOptions {
   isAnonymous(): boolean
   /** The keys that the tabs of the conversation have used, as far as this one has been told. Absent where none is shared. */
   readonly used?: { has(key: string): boolean; add(key: string): void } | undefined
-  newName(): string
   readonly expiresAfterMs: number
   snapshot(): QueueSnapshot
-  warn(message: string, details?: Record<string, unknown>): void
 }
 
 export class StoredQueue {

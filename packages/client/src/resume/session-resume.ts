@@ -72,7 +72,6 @@ export class SessionResume implements SessionKeeper {
       adapter &&
       new StoredSession({
         store: new KeyedStore<LeftValue>(KINDS.session, { environment, cache, adapter, warn }),
-        identity: adapter,
         isTabs: this.#isTabs,
         window: environment.page?.window,
         clock: environment.clock,

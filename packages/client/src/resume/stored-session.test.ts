@@ -24,7 +24,6 @@ function setUpBrowser({ withLocks = true } = {}) {
     const keeper = (adapter: CacheAdapter = more.adapter ?? new StorageCacheAdapter(storage)) =>
       new StoredSession({
         store: new KeyedStore(KINDS.session, { environment, adapter, warn }),
-        identity: adapter,
         isTabs: true,
         window: window as unknown as PageWindow,
         clock,

@@ -1,25 +1,17 @@
 import { isJsonObject, isUsableSessionId } from '@aiagent/protocol'
-import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
-import { HandedOver, type LeftValue } from '../storage/handed-over.ts'
-import type { KeyedStore, KeyParts } from '../storage/keyed-store.ts'
+import { HandedOver, type HandedOverPlace } from '../storage/handed-over.ts'
+import type { KeyParts } from '../storage/keyed-store.ts'
 import type { SessionStore } from './session-store.ts'
 
 /** Version of the stored session. It is in its key, and in the name of the lock. */
 export const SESSION_VERSION = 1
 
-export interface StoredSessionOptions {
-  readonly store: KeyedStore<LeftValue>
-  /** Tells apart the stores of a process. */
-  readonly identity: object
+export interface StoredSessionOptions extends HandedOverPlace {
   /** True for sessionStorage: an entry belongs to this tab, or to the tab it was duplicated from. */
   readonly isTabs: boolean
   /** The page's window; absent outside a page. */
   readonly window: PageWindow | undefined
-  readonly clock: Clock
-  /** A unique name. */
-  newName(): string
-  warn(message: string, details?: Record<string, unknown>): void
 }
 
 /** The session, and the host's data of it. */

@@ -53,7 +53,6 @@ class LeavingPage {
     this.store = new KeyedStore(KINDS.queue, { environment, adapter, warn: () => {} })
     this.left = new HandedOver({
       store: this.store,
-      identity: this,
       isShared: false,
       page: this.tab.environment.page?.window as LockPage,
       clock: browser.clock,

@@ -50,26 +50,28 @@ export interface LeftValue {
   readonly holder?: string | undefined
 }
 
-export interface HandedOverOptions<T> {
+/** Where something is left. */
+export interface HandedOverPlace {
   readonly store: KeyedStore<LeftValue>
-  /** Tells apart the stores of a process, where agents have different guards around the same one. */
-  readonly identity: object
+  readonly clock: Clock
+  /** A unique name for the lock of this page. */
+  newName(): string
+  warn(message: string, details?: Record<string, unknown>): void
+}
+
+export interface HandedOverOptions<T> extends HandedOverPlace {
   /** Whether other pages or processes use the same key. In the store of a tab, a copy of the tab has a copy of the entry. */
   readonly isShared: boolean
   /** Absent outside a page. */
   readonly page: LockPage | undefined
-  readonly clock: Clock
   /** Names what is left, in locks and warnings. */
   readonly what: 'session' | 'queue'
   /** Version of what is left. It is also in the keys, so that pages of other versions leave each other alone. */
   readonly version: number
-  /** A unique name for the lock of this page. */
-  newName(): string
   /** Parses what was left, which other code of the origin may have written; undefined for another shape. */
   read(left: unknown): T | undefined
   /** When a value expires, in milliseconds since the epoch. @default never */
   expiresAt?(left: T): number
-  warn(message: string, details?: Record<string, unknown>): void
 }
 
 /** Keys that agents of this page or process use, by store. */
@@ -134,10 +136,10 @@ export class HandedOver<T> {
    */
   claim(key: string): boolean {
     if (key === this.#key) return true
-    const { identity, what, version, newName } = this.#options
+    const { store, what, version, newName } = this.#options
     this.leave()
-    const users = inUse.get(identity) ?? new Map<string, object>()
-    inUse.set(identity, users)
+    const users = inUse.get(store.owner) ?? new Map<string, object>()
+    inUse.set(store.owner, users)
     if (users.has(key)) {
       this.#warnOnce(
         `Another agent stores its ${what} under the same key: the ${what} of this agent is lost on reload.`,
@@ -208,8 +210,8 @@ export class HandedOver<T> {
    * @returns whether that of this page is one of them
    */
   async forget(parts: KeyParts, except?: KeyParts): Promise<boolean> {
-    const { store, identity } = this.#options
-    const users = inUse.get(identity)
+    const { store } = this.#options
+    const users = inUse.get(store.owner)
     let hasOwn = false
     for (const key of await store.keys(parts, except)) {
       const user = users?.get(key)
@@ -222,7 +224,7 @@ export class HandedOver<T> {
 
   /** Leaves the key, with what is stored there. */
   leave(): void {
-    const users = inUse.get(this.#options.identity)
+    const users = inUse.get(this.#options.store.owner)
     if (this.#key !== undefined) users?.delete(this.#key)
     this.#key = undefined
     this.#isEmpty = true

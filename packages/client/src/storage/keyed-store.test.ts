@@ -180,7 +180,9 @@ describe('expired entries', () => {
     await tokens.set(token, 'token', { expiresAt: clock.now() + 3_600_000 })
     const contexts = new KeyedStore<string>(KINDS.context, { environment, deployment: 'https://a.test' })
     await contexts.set(contexts.key({ agent: 'help' }), 'stays')
-    await new KeyedStore<string>(KINDS.loginUser, { environment, cache: local }).set('aiagent_oidc_user.a', 'ada')
+    const expiresAt = clock.now() + 90 * 86_400_000
+    const users = new KeyedStore<string>(KINDS.loginUser, { environment, cache: local })
+    await users.set('aiagent_oidc_user.a', 'ada', { expiresAt })
     await new KeyedStore<string>(KINDS.loginState, { environment }).set('aiagent_oidc_state.0a', 'began')
     localStorage.setItem('cart', JSON.stringify({ value: 1, timestamp: 1, expiresAt: 2 }))
     const left = () => [...sessionStorage.items.keys(), ...localStorage.items.keys()].sort()

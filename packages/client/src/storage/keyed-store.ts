@@ -90,8 +90,7 @@ export const KINDS = {
   // A browser may bring back a tab, with its sessionStorage, days later.
   signOut: { key: 'aiagent_signed-out_{contextPrefix}session_{hash}:{agent}:{group}', ttlMs: 30 * DAY_MS },
   rememberedLogin: { key: 'aiagent_auth_login:{deployment}' },
-  // Since the last renewal: longer than providers renew a token.
-  loginUser: { key: 'aiagent_oidc_user.{version}.{login}', ttlMs: 90 * DAY_MS },
+  loginUser: { key: 'aiagent_oidc_user.{version}.{login}' },
   loginState: { key: 'aiagent_oidc_state.{id}', ttlMs: DAY_MS },
   // Texts that the callback page reads and writes.
   loginAnswer: { key: 'aiagent_login_answer' },
@@ -246,7 +245,7 @@ export class KeyedStore<T = unknown> {
 
   /** Starts a request, or joins the one in flight for the same key, of any agent that shares the store. */
   share<U>(key: string, start: (signal: AbortSignal) => Promise<U>, signal?: AbortSignal): Promise<U> {
-    const owner = this.#owner
+    const owner = this.owner
     owner.flights ??= new JoinedTask()
     return (owner.flights as JoinedTask<U>).join(start, signal, key)
   }
@@ -270,7 +269,7 @@ export class KeyedStore<T = unknown> {
    */
   remove(parts: KeyParts, except?: KeyParts, text = ''): Awaitable<void> {
     this.#era = this.#era.end()
-    this.#owner.flights = undefined
+    this.owner.flights = undefined
     const { guard } = this.#opened ?? {}
     if (!this.#kind.ownerIn) {
       const { id, start, matches } = this.#matching(parts, except, text)
@@ -320,8 +319,8 @@ export class KeyedStore<T = unknown> {
     return this.#store
   }
 
-  /** Has the requests in flight. */
-  get #owner(): { flights: JoinedTask<unknown> | undefined } {
+  /** What all objects over the same store have in common. */
+  get owner(): { flights: JoinedTask<unknown> | undefined } {
     return this.#opened?.guard ?? this
   }
 

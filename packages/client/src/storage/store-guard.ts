@@ -39,7 +39,7 @@ interface Removal {
  *
  * - After a timeout a store is not read or written for half a minute, so that a conversation waits for it once rather than
  *   with every call. Removals are always passed on.
- * - The writes of a key follow each other. After one that takes effect later than its time limit, the latest one is repeated.
+ * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time limit, the latest one is repeated.
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
  */
 export class StoreGuard implements CacheAdapter {
@@ -64,12 +64,12 @@ export class StoreGuard implements CacheAdapter {
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
-    if (this.#isResting || this.#isRemoved(key)) return null
+    const isClosed = () => this.#isResting || this.#isRemoved(key)
     // Removed entries may be among the late answers.
     const read = (answer: unknown) => (this.#isRemoved(key) ? null : this.#entry(answer))
-    const ask = () => this.#answer(() => this.#adapter.get(key), null, read)
+    const ask = () => (isClosed() ? null : this.#answer(() => this.#adapter.get(key), null, read))
     const open = this.#writes?.get(key)
-    return open ? open.done.then(ask, ask) : ask()
+    return open && !isClosed() ? open.done.then(ask, ask) : ask()
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
@@ -194,7 +194,7 @@ export class StoreGuard implements CacheAdapter {
       open.count--
       if (open.last === write) {
         if (open.count === 0) writes.delete(key)
-      } else if (isLate) void this.#repeat(key, open.last, limitMs)
+      } else if (isLate) void this.#answer(() => this.#write(key, open.last, limitMs, true), undefined, nothing)
     }
     answer.then(settle, settle)
     const done = this.#limited(answer, limitMs).then(nothing, (error: unknown) => {
@@ -203,15 +203,6 @@ export class StoreGuard implements CacheAdapter {
     })
     if (open.last === write) open.done = done
     return done
-  }
-
-  /** The latest write of a key, after an earlier one that took effect later. */
-  async #repeat(key: string, write: () => unknown, limitMs: number): Promise<void> {
-    try {
-      await this.#write(key, write, limitMs, true)
-    } catch (error) {
-      this.#failed(error, undefined)
-    }
   }
 
   /** What `read` makes of the answer of the store, or `none` when it fails. */
@@ -242,8 +233,8 @@ export class StoreGuard implements CacheAdapter {
   }
 }
 
-/** One guard for each adapter and clock, so that all users of an adapter share its state. */
-const guards = /* @__PURE__ */ new WeakMap<CacheAdapter, WeakMap<Clock, StoreGuard>>()
+/** One guard for each adapter, so that all users of an adapter share its state. */
+const guards = /* @__PURE__ */ new WeakMap<CacheAdapter, StoreGuard>()
 
 /** The guard of an adapter. */
 export function guardCacheAdapter(
@@ -253,10 +244,8 @@ export function guardCacheAdapter(
   isCustom = true,
 ): StoreGuard {
   if (adapter instanceof StoreGuard) return adapter
-  const known = guards.get(adapter) ?? new WeakMap<Clock, StoreGuard>()
-  guards.set(adapter, known)
-  const guard = known.get(clock) ?? new StoreGuard(adapter, clock, warn, isCustom)
-  known.set(clock, guard)
+  const guard = guards.get(adapter) ?? new StoreGuard(adapter, clock, warn, isCustom)
+  guards.set(adapter, guard)
   return guard
 }
 

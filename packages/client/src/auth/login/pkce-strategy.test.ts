@@ -933,7 +933,7 @@ describe('[SEC-79] what earlier logins have left', () => {
   const DAYS = 24 * 3_600_000
 
   it.each([{}, { cacheLocation: 'localStorage' as const }])(
-    'a stored user goes 90 days after the last renewal, with the next login of any provider: %j',
+    'a stored user goes 90 days after the access token, with the next login of any provider: %j',
     async config => {
       const parts = setUp(config)
       await signIn(parts)

@@ -30,6 +30,9 @@ export interface SignedInUser extends IssuedTokens {
   readonly renewals?: number | undefined
 }
 
+/** How long a user is stored after the expiry of the access token, in milliseconds: longer than providers renew it. */
+const KEPT_MS = 90 * 86_400_000
+
 /**
  * The signed-in user of a login: one for each authority and client, in sessionStorage or localStorage.
  *
@@ -53,7 +56,7 @@ export class SignedInUserStore {
 
   /** Stores a user who has just signed in. */
   add(user: SignedInUser): void {
-    void this.#store.set(this.key, user)
+    void this.#store.set(this.key, user, { expiresAt: (user.expiresAt ?? Number.POSITIVE_INFINITY) + KEPT_MS })
   }
 
   /**
