@@ -13,11 +13,12 @@ import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-g
 
 /** How a part is written into a key, and the pattern of any part. */
 interface PartForm {
-  readonly write: (part: string) => string
+  /** @default as it is */
+  readonly write?: (part: string) => string
   readonly any: string
 }
 
-const PLAIN: PartForm = { write: part => part, any: '.*' }
+const PLAIN: PartForm = { any: '.*' }
 /** A colon separates the parts. */
 const ENCODED: PartForm = { write: encodeKey, any: '[^:]*' }
 /** An underscore separates the parts. */
@@ -145,8 +146,9 @@ export class KeyedStore<T = unknown> {
   readonly #place: StorePlace
   readonly #deployment: string | undefined
   readonly #ttlMs: number
-  /** Absent until it is used, and where nothing is stored. */
-  #store: { readonly adapter: CacheAdapter; readonly guard: StoreGuard } | undefined
+  /** Undefined until it is used, and null where nothing is stored. */
+  #opened: StoreGuard | null | undefined
+  #isShared = false
   /** Requests in flight where nothing is stored. */
   flights: JoinedTask<unknown> | undefined
   /** Users whose keys this object has made. */
@@ -164,11 +166,7 @@ export class KeyedStore<T = unknown> {
 
   /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
   get isShared(): boolean {
-    const { environment, cache } = this.#place
-    const { adapter } = this.#opened ?? {}
-    return (
-      adapter !== undefined && (adapter === cache?.adapter || (adapter === environment.memory && !environment.page))
-    )
+    return this.#guard !== undefined && this.#isShared
   }
 
   /** The key of an entry. */
@@ -180,7 +178,9 @@ export class KeyedStore<T = unknown> {
 
   /** The fresh entry of a key; undefined for one of another deployment. */
   get(key: string): Awaitable<StoredEntry<T> | undefined> {
-    return after(this.#opened?.guard.get(key), entry => (entry ? this.#read(key, entry) : undefined))
+    const entry = this.#guard?.get(key)
+    if (isPromiseLike(entry)) return entry.then(each => (each ? this.#read(key, each) : undefined))
+    return entry ? this.#read(key, entry) : undefined
   }
 
   /** The fresh value of a key, if the store answers at once, as the stores of a page do. */
@@ -200,12 +200,12 @@ export class KeyedStore<T = unknown> {
       ...(this.#deployment !== undefined && { deployment: this.#deployment }),
       ...(user !== undefined && { user }),
     }
-    return this.#opened?.guard.set(key, entry)
+    return this.#guard?.set(key, entry)
   }
 
   /** Removes the entry of a key, unless it is another deployment's. */
   delete(key: string): Awaitable<void> {
-    const { guard } = this.#opened ?? {}
+    const guard = this.#guard
     if (!guard || this.#kind.ownerIn === undefined) return guard?.delete(key)
     return after(guard.get(key), entry => (this.#isOthers(entry) ? undefined : guard.delete(key)))
   }
@@ -245,7 +245,7 @@ export class KeyedStore<T = unknown> {
 
   /** Starts a request, or joins the one in flight for the same key, of any agent that shares the store. */
   share<U>(key: string, start: (signal: AbortSignal) => Promise<U>, signal?: AbortSignal): Promise<U> {
-    const owner = this.owner
+    const owner: { flights: JoinedTask<unknown> | undefined } = this.#guard ?? this
     owner.flights ??= new JoinedTask()
     return (owner.flights as JoinedTask<U>).join(start, signal, key)
   }
@@ -257,7 +257,7 @@ export class KeyedStore<T = unknown> {
    */
   async keys(parts: KeyParts, except?: KeyParts): Promise<string[]> {
     const { start, matches } = this.#matching(parts, except)
-    return ((await this.#opened?.guard.list(start)) ?? []).filter(matches)
+    return ((await this.#guard?.list(start)) ?? []).filter(matches)
   }
 
   /**
@@ -269,8 +269,8 @@ export class KeyedStore<T = unknown> {
    */
   remove(parts: KeyParts, except?: KeyParts, text = ''): Awaitable<void> {
     this.#era = this.#era.end()
-    this.owner.flights = undefined
-    const { guard } = this.#opened ?? {}
+    const guard = this.#guard
+    ;(guard ?? this).flights = undefined
     if (!this.#kind.ownerIn) {
       const { id, start, matches } = this.#matching(parts, except, text)
       return guard?.removeAll(id, start, matches)
@@ -305,23 +305,24 @@ export class KeyedStore<T = unknown> {
     return this.removeUsers({ agent, ...namesOf(this.#deployment) })
   }
 
-  /** The store, with its guard; undefined where nothing is stored. */
-  get #opened() {
-    if (this.#store) return this.#store
+  /** The store; undefined where nothing is stored. */
+  get #guard(): StoreGuard | undefined {
+    if (this.#opened !== undefined) return this.#opened ?? undefined
     const { environment, cache = {}, isCopy, warn } = this.#place
     let { adapter } = this.#place
     if (!adapter && cache.enabled !== false)
       adapter = cache.adapter ?? createCacheAdapter(cache.storageType, environment, warn)
+    this.#opened = null
     if (!adapter || (isCopy && adapter === environment.memory)) return undefined
     const onFailure: StoreWarning = warn ?? ((message, details) => environment.console.warn(message, details?.error))
-    const guard = guardCacheAdapter(adapter, environment.clock, onFailure, adapter === cache.adapter)
-    this.#store = { adapter, guard }
-    return this.#store
+    this.#opened = guardCacheAdapter(adapter, environment.clock, onFailure, adapter === cache.adapter)
+    this.#isShared = adapter === cache.adapter || (adapter === environment.memory && !environment.page)
+    return this.#opened
   }
 
   /** What all objects over the same store have in common. */
-  get owner(): { flights: JoinedTask<unknown> | undefined } {
-    return this.#opened?.guard ?? this
+  get owner(): object {
+    return this.#guard ?? this
   }
 
   #matching(parts: KeyParts, except?: KeyParts, text = '') {
@@ -348,7 +349,7 @@ export class KeyedStore<T = unknown> {
         return undefined
       }
     }
-    void this.#opened?.guard.delete(key)
+    void this.#guard?.delete(key)
     return undefined
   }
 }
@@ -396,6 +397,9 @@ export function removeExpiredEntries(environment: StorePlace['environment'], pre
   }
 }
 
+/** What has a meaning in a pattern. */
+const SPECIAL = /[\\^$.*+?()[\]{}|]/g
+
 /** The keys of a kind with some parts: the one without other parts, and of all of them their common start and their pattern. */
 export function keysWith(
   { key: form, parts: { write, any } = PLAIN }: Kind,
@@ -407,8 +411,9 @@ export function keysWith(
   for (const name of Object.keys(parts).sort()) {
     const part = parts[name]
     if (part === undefined) continue
-    if (form.includes(`{${name}}`)) written[name] = write(part)
-    else parameters.push(`${name}=${write(part)}`)
+    const text = write?.(part) ?? part
+    if (form.includes(`{${name}}`)) written[name] = text
+    else parameters.push(`${name}=${text}`)
   }
   let key = ''
   let start: string | undefined
@@ -418,8 +423,11 @@ export function keysWith(
     const isList = piece === 'parameters'
     if (text === undefined) start ??= key
     key += text ?? (isList ? parameters.join('&') : '')
-    if (text !== undefined) source += escaped(text)
-    else source += isList ? parameters.map(each => `(?=(?:.*&)?${escaped(each)}(?:&|$))`).join('') + PLAIN.any : any
+    if (text !== undefined) source += text.replace(SPECIAL, '\\$&')
+    else
+      source += isList
+        ? parameters.map(each => `(?=(?:.*&)?${each.replace(SPECIAL, '\\$&')}(?:&|$))`).join('') + PLAIN.any
+        : any
   }
   return { key, start: start ?? key, pattern: new RegExp(`^${source}$`, 's') }
 }
@@ -446,8 +454,4 @@ function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awa
 
 export function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
   return awaited.some(isPromiseLike) ? Promise.all(awaited).then(() => {}) : undefined
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }

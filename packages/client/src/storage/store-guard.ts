@@ -64,22 +64,31 @@ export class StoreGuard implements CacheAdapter {
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
-    const isClosed = () => this.#isResting || this.#isRemoved(key)
-    // Removed entries may be among the late answers.
-    const read = (answer: unknown) => (this.#isRemoved(key) ? null : this.#entry(answer))
-    const ask = () => (isClosed() ? null : this.#answer(() => this.#adapter.get(key), null, read))
-    const open = this.#writes?.get(key)
-    return open && !isClosed() ? open.done.then(ask, ask) : ask()
+    if (this.#isClosed(key)) return null
+    try {
+      const ask = () => this.#adapter.get(key)
+      const answer: unknown = this.#writes?.get(key)?.done.then(ask, ask) ?? this.#adapter.get(key)
+      if (!isPromiseLike(answer)) return this.#entry(answer)
+      // Removed entries may be among the late answers.
+      return this.#ask(answer, null, later => (this.#isClosed(key) ? null : this.#entry(later)))
+    } catch (error) {
+      return this.#failed(error, null)
+    }
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    if (this.#isResting) return
+    if (this.#isClosed()) return
     const stored = this.isCustom ? toStored(entry) : entry
-    const removals = [...(this.#removals?.values() ?? [])]
-    const write = () => this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
-    return this.#answer(write, undefined, () => {
-      for (const { written } of removals) written.add(key)
-    })
+    const removals = this.#removals && [...this.#removals.values()]
+    const note = () => {
+      for (const { written } of removals ?? []) written.add(key)
+    }
+    try {
+      const written = this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
+      return written ? this.#ask(written, undefined, note) : removals && note()
+    } catch (error) {
+      this.#failed(error, undefined)
+    }
   }
 
   delete(key: string): Awaitable<void> {
@@ -118,15 +127,11 @@ export class StoreGuard implements CacheAdapter {
     return this.isCustom ? fromStored(answer) : ((answer as CacheEntry | undefined) ?? null)
   }
 
-  /** Whether nothing is read and written for a while. */
-  get #isResting(): boolean {
-    return this.#clock.monotonic() < this.#restsUntil
-  }
-
-  /** Whether an entry was removed, also where the store has it still. */
-  #isRemoved(key: string): boolean {
-    for (const { matches, written } of this.#removals?.values() ?? [])
-      if (!written.has(key) && matches(key)) return true
+  /** Whether nothing is read and written for a while, or an entry was removed, also where the store has it still. */
+  #isClosed(key?: string): boolean {
+    if (this.#clock.monotonic() < this.#restsUntil) return true
+    if (key === undefined || !this.#removals) return false
+    for (const { matches, written } of this.#removals.values()) if (!written.has(key) && matches(key)) return true
     return false
   }
 
@@ -207,12 +212,19 @@ export class StoreGuard implements CacheAdapter {
 
   /** What `read` makes of the answer of the store, or `none` when it fails. */
   #answer<T>(ask: () => unknown, none: T, read: (answer: unknown) => T): Awaitable<T> {
-    const fail = (error: unknown) => this.#failed(error, none)
     try {
       const answer = ask()
-      return isPromiseLike(answer) ? this.#limited(answer, LIMIT_MS).then(read).catch(fail) : read(answer)
+      return isPromiseLike(answer) ? this.#ask(answer, none, read) : read(answer)
     } catch (error) {
-      return fail(error)
+      return this.#failed(error, none)
+    }
+  }
+
+  async #ask<T>(answer: PromiseLike<unknown>, none: T, read: (answer: unknown) => T): Promise<T> {
+    try {
+      return read(await this.#limited(answer, LIMIT_MS))
+    } catch (error) {
+      return this.#failed(error, none)
     }
   }
 
