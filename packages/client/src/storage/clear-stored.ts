@@ -4,6 +4,7 @@ import { type CacheAdapter, DATABASE } from './cache-adapter.ts'
 import { storageAdapter } from './create-cache-adapter.ts'
 import { IndexedDbCacheAdapter } from './indexed-db-cache-adapter.ts'
 import {
+  after,
   all,
   type KeyParts,
   KINDS,
@@ -11,7 +12,6 @@ import {
   keysWith,
   namesOf,
   type Prefixes,
-  removeOwned,
   type StoredEntry,
   type StorePlace,
 } from './keyed-store.ts'
@@ -48,7 +48,10 @@ export async function clearStored(
           const { start, pattern } = keysWith(kind, prefix, kind === KINDS.response ? { api } : names)
           const isWanted = (entry: StoredEntry<unknown> | null) =>
             kind.ownerIn === undefined || entry?.deployment === endpoint
-          return removeOwned(adapterOfKind(kind), { start, matches: key => pattern.test(key) }, isWanted)
+          const adapter = adapterOfKind(kind)
+          const remove = (key: string) =>
+            after(adapter.get(key), entry => (isWanted(entry) ? adapter.delete(key) : undefined))
+          return after(adapter.keys(start), keys => all(keys.filter(key => pattern.test(key)).map(remove)))
         }),
       ),
     )

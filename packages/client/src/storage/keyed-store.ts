@@ -264,6 +264,7 @@ export class KeyedStore<T = unknown> {
    * Removes the entries with the given parts, except those with the other ones, and those of other deployments. A request in
    * flight is not joined any more.
    *
+   * @param except parts of keys; the owner in an entry is not one of them
    * @param text a part of the keys after the prefix
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
@@ -271,15 +272,10 @@ export class KeyedStore<T = unknown> {
     this.#era = this.#era.end()
     const guard = this.#guard
     ;(guard ?? this).flights = undefined
-    if (!this.#kind.ownerIn) {
-      const { id, start, matches } = this.#matching(parts, except, text)
-      return guard?.removeAll(id, start, matches)
-    }
-    const isOwn = (entry: StoredEntry<unknown> | null) => {
-      const isKept = except && (entry?.deployment === undefined || entry.user === except['user'])
-      return !isKept && !this.#isOthers(entry)
-    }
-    return guard && removeOwned(guard, this.#matching(parts), isOwn)
+    if (!guard) return
+    const { id, start, matches } = this.#matching(parts, except, text)
+    if (!this.#kind.ownerIn) return guard.removeAll(id, start, matches)
+    return after(guard.keys(start), keys => all(keys.filter(matches).map(key => this.delete(key))))
   }
 
   /**
@@ -437,21 +433,12 @@ export function namesOf(deployment: string | undefined): KeyParts {
   return { deployment, hash: deployment && fnv1a(deployment) }
 }
 
-/** Removes the matching entries, of which the entry itself decides. */
-export function removeOwned(
-  adapter: Pick<CacheAdapter, 'get' | 'delete' | 'keys'>,
-  { start, matches }: { readonly start: string; readonly matches: (key: string) => boolean },
-  isWanted: (entry: StoredEntry<unknown> | null) => boolean,
-): Awaitable<void> {
-  const remove = (key: string) => after(adapter.get(key), entry => (isWanted(entry) ? adapter.delete(key) : undefined))
-  return after(adapter.keys(start), keys => all(keys.filter(matches).map(remove)))
-}
-
 /** Continues with a value, at once if it is there. */
-function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> {
+export function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> {
   return isPromiseLike(value) ? Promise.resolve(value).then(work) : work(value)
 }
 
+/** Waits for all, if there is anything to wait for. */
 export function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
   return awaited.some(isPromiseLike) ? Promise.all(awaited).then(() => {}) : undefined
 }

@@ -105,7 +105,11 @@ export class SelectedProfileStore {
 
   /** Removes the selections of other users of this deployment. */
   async claim(prefix: string, user: string): Promise<void> {
-    await this.#store.remove({ tenant: prefix }, { user })
+    for (const key of await this.#store.keys({ tenant: prefix })) {
+      const entry = await this.#store.get(key)
+      // The host's pages name no user.
+      if (entry?.deployment !== undefined && entry.user !== user) await this.#store.delete(key)
+    }
   }
 
   /** Removes the selections in every portal, except by users of another deployment. */
