@@ -161,6 +161,18 @@ describe('the store of a kind', () => {
     expect(await Promise.all([load(), load()])).toEqual([1, 1])
     expect(await load()).toBe(1)
   })
+
+  it('shares no request that began before a removal by any of the others, and those that follow again', async () => {
+    const place = { environment: environment(), cache: { adapter: new MemoryCacheAdapter() } }
+    const [one, other] = [new KeyedStore<number>(KINDS.response, place), new KeyedStore<number>(KINDS.response, place)]
+    const key = one.key(parts)
+    let requests = 0
+    const load = (store: KeyedStore<number>) => store.load(key, async () => ++requests)
+    const before = load(other)
+    void one.remove({})
+    const after = [load(one), load(other)]
+    expect([await before, ...(await Promise.all(after))]).toEqual([1, 2, 2])
+  })
 })
 
 describe('expired entries', () => {

@@ -197,6 +197,14 @@ describe('writes to a slow store', () => {
     expect(pending).toEqual([])
   })
 
+  it('are what a read that follows finds', async () => {
+    const { answer, guarded } = slowStore()
+    void guarded.set('a', ENTRY)
+    const found = guarded.get('a')
+    await answer()
+    expect((await found)?.value).toBe(ENTRY.value)
+  })
+
   it('[SEC-15] do not bring back what was removed, however late they are', async () => {
     const { store, pending, answer, guarded, clock } = slowStore()
     void guarded.set('a', ENTRY)
