@@ -22,7 +22,7 @@ const ROOMS = [
   ['outbox/'],
   ['chat/'],
   ['log/'],
-  ['masking/', 'auth/', 'api/'],
+  ['masking/', 'auth/', 'rest/'],
   // The platform's defaults hold a memory store, and a store takes a clock: one room in two folders.
   ['(?:storage|platform)/'],
   [`(?:util/|${DECLARATIONS})`],

@@ -43,9 +43,9 @@ const OFFENCES: readonly Offence[] = [
   },
   {
     what: 'a part imports what builds the agent',
-    file: 'packages/client/src/api/offence.ts',
+    file: 'packages/client/src/rest/offence.ts',
     lines: `import '../agent/parts.ts'`,
-    rule: 'client-room-api',
+    rule: 'client-room-rest',
   },
   {
     what: 'the platform imports a part',

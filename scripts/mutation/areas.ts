@@ -51,7 +51,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'logout-plan': beside(`${client}/auth/login/logout-plan`),
   'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
   'auto-select': beside(`${client}/contact-center/portal/auto-select`, `${client}/chat/portal-context`),
-  language: beside(`${client}/api/language`),
+  language: beside(`${client}/rest/language`),
   codec: beside(`${protocol}/chat/codec`),
   context: beside(`${client}/chat/context-store`),
   stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),

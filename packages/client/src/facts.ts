@@ -10,8 +10,8 @@ import {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
-import type { ApiHelper } from './api/api-helper.ts'
 import { SDKError } from './errors.ts'
+import type { ApiHelper } from './rest/api-helper.ts'
 
 /** The deployment's addresses, and the helper for its calls. */
 export interface Deployment {

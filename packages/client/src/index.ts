@@ -35,25 +35,6 @@ export type { AgentPhase, PendingChoice } from './agent/agent-phase.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
 export { type PreloadOptions, preload, preloadPkce } from './agent/preload.ts'
 export { AiAgent } from './ai-agent.ts'
-export { ApiHelper } from './api/api-helper.ts'
-export type {
-  ApiCallOptions,
-  ApiHelperConfig,
-  GetAgentDetailsOptions,
-  GetAgentsByPortalOptions,
-  GetAiAgentSessionOptions,
-  GetConnectedAppsOptions,
-  GetCustomerDetailsOptions,
-  GetDeploymentInfoOptions,
-  GetMaskingPatternsOptions,
-  GetMyPortalsOptions,
-  GetPortalDetailsOptions,
-  GetPortalsOptions,
-  GetPreviousTranscriptOptions,
-  GetUserDetailsOptions,
-  GetUserProfilesOptions,
-  SelectUserProfileOptions,
-} from './api/api-options.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export type { AuthenticationInput, AuthenticationServiceConfig, PKCEAuthServiceConfig } from './auth/auth-input.ts'
 export {
@@ -231,6 +212,25 @@ export type {
 } from './platform/environment.ts'
 export type { Page, PageScript, PageWindow, ScriptAttributes } from './platform/page.ts'
 export type { Trace, TraceEntry, TraceFrame, TraceRecorder, TraceText } from './platform/trace.ts'
+export { ApiHelper } from './rest/api-helper.ts'
+export type {
+  ApiCallOptions,
+  ApiHelperConfig,
+  GetAgentDetailsOptions,
+  GetAgentsByPortalOptions,
+  GetAiAgentSessionOptions,
+  GetConnectedAppsOptions,
+  GetCustomerDetailsOptions,
+  GetDeploymentInfoOptions,
+  GetMaskingPatternsOptions,
+  GetMyPortalsOptions,
+  GetPortalDetailsOptions,
+  GetPortalsOptions,
+  GetPreviousTranscriptOptions,
+  GetUserDetailsOptions,
+  GetUserProfilesOptions,
+  SelectUserProfileOptions,
+} from './rest/api-options.ts'
 export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './storage/cache-adapter.ts'
 export { createCacheAdapter } from './storage/create-cache-adapter.ts'
 export { MemoryCacheAdapter, type MemoryCacheOptions } from './storage/memory-cache-adapter.ts'

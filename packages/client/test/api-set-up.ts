@@ -1,5 +1,5 @@
-import { ApiHelper } from '../src/api/api-helper.ts'
-import type { ApiHelperConfig } from '../src/api/api-options.ts'
+import { ApiHelper } from '../src/rest/api-helper.ts'
+import type { ApiHelperConfig } from '../src/rest/api-options.ts'
 import { FakeService } from './fake-service.ts'
 
 export const DETAILS = '/core/aiservices/v4/aiagent/details/agent/7'

@@ -1,5 +1,4 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
-import type { ApiHelper } from '../src/api/api-helper.ts'
 import type { AuthenticationService } from '../src/auth/authentication-service.ts'
 import { Chat } from '../src/chat/chat.ts'
 import { ChatSession, type SessionKeeper } from '../src/chat/chat-session.ts'
@@ -11,6 +10,7 @@ import type { AgentEventPayloadMap, AgentEventType } from '../src/events.ts'
 import { Transcript } from '../src/log/transcript.ts'
 import { Masking } from '../src/masking/masking.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
+import type { ApiHelper } from '../src/rest/api-helper.ts'
 import { listen, setUpScope } from './fake-scope.ts'
 
 interface SessionSetUp {

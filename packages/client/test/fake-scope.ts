@@ -1,9 +1,9 @@
 import { createAgentScope } from '../src/agent/agent-scope.ts'
-import type { ApiHelper } from '../src/api/api-helper.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import type { AgentEvent, AgentEventType } from '../src/events.ts'
 import type { Logger } from '../src/logger.ts'
 import type { Environment } from '../src/platform/environment.ts'
+import type { ApiHelper } from '../src/rest/api-helper.ts'
 import type { AgentScope } from '../src/scope.ts'
 
 interface ScopeSetUp {

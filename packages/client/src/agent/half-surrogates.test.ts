@@ -2,7 +2,7 @@ import { paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import { rejection, setUp } from '../../test/agent-harness.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
-import { ApiHelper } from '../api/api-helper.ts'
+import { ApiHelper } from '../rest/api-helper.ts'
 
 const HALF = '\ud83d'
 

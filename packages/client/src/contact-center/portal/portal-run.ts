@@ -8,7 +8,6 @@ import {
   sameId,
   type UserProfile,
 } from '@aiagent/protocol'
-import type { ApiHelper } from '../../api/api-helper.ts'
 import {
   InitializationPipelineError,
   type InitializationPipelineErrorCode,
@@ -16,6 +15,7 @@ import {
 } from '../../errors.ts'
 import type { PortalSelection } from '../../facts.ts'
 import type { KnownInitParams } from '../../init-params.ts'
+import type { ApiHelper } from '../../rest/api-helper.ts'
 import type { AgentScope } from '../../scope.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'

@@ -1,5 +1,5 @@
 import { type Id, isJsonObject, restBase, sameId, type UserProfile } from '@aiagent/protocol'
-import { toLangParameter } from '../../api/language.ts'
+import { toLangParameter } from '../../rest/language.ts'
 import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
 import { KeyedStore, KINDS, type StorePlace } from '../../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
