@@ -178,8 +178,8 @@ export const ERRORS = {
         todo: 'correct it',
       },
       encoding_failed: {
-        when: 'it cannot be converted to JSON',
-        todo: 'remove circular references and BigInts',
+        when: 'it cannot be converted to JSON, or the `toJSON()` of its data returns no object',
+        todo: 'remove circular references and BigInts; return an object',
       },
       masking_unavailable: {
         when: '`masking.required` is set and no rules are active; the log says why',
