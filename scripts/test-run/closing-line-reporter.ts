@@ -14,9 +14,9 @@ const REQUIRE_ALL_TESTS = 'REQUIRE_ALL_TESTS'
  * Failed counts tests, suites and files that could not run, and errors outside tests; with `REQUIRE_ALL_TESTS` also
  * skipped tests, and with the option `rules` each rule that no test has proven: after a run of every test, of `npm test`
  * (without the rules of pages, which it names) or of `npm run pages` (only the rules of pages). Lines before it name the
- * tests that were skipped because the machine lacks something or passed at the second try only, the seed of property tests, and the commands that repeat
- * failed ones. Everything is written when the process exits, after every other reporter; a run that did not end counts as
- * one failure.
+ * tests that were skipped because the machine lacks something, those that passed at the second try only, the seed of property
+ * tests, and the commands that repeat failed ones. Everything is written when the process exits, after every other reporter; a
+ * run that did not end counts as one failure.
  */
 export default class ClosingLineReporter implements Reporter {
   readonly #rules: boolean

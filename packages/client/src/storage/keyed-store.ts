@@ -350,7 +350,7 @@ export class KeyedStore<T = unknown> {
   }
 }
 
-/** Whether an entry has not expired. One of the future, which was written before the clock was set back, has no longer life. */
+/** Whether an entry has not expired. One from before the clock was set back lives no longer. */
 function isFresh(
   { timestamp, expiresAt = Number.POSITIVE_INFINITY }: StoredEntry<unknown>,
   now: number,

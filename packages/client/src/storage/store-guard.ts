@@ -39,7 +39,8 @@ interface Removal {
  *
  * - After a timeout a store is not read or written for half a minute, so that a conversation waits for it once rather than
  *   with every call. Removals are always passed on.
- * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time limit, the latest one is repeated.
+ * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time
+ *   limit, the latest one is repeated.
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
  */
 export class StoreGuard implements CacheAdapter {
