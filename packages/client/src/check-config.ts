@@ -43,15 +43,10 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
   const id = requireText(config, 'id')
   const endpoint = requireAddress(config)
   for (const [field, rule] of Object.entries(RULES)) check(field, config[field as keyof typeof RULES], rule)
-  const options = Object.fromEntries(
-    Object.entries(DEFAULTS).map(([field, value]) => [field, config[field as keyof typeof DEFAULTS] ?? value]),
-  ) as Required<Pick<AiAgentConfig, keyof typeof DEFAULTS>>
   const { persistQueue } = config
-  return Object.freeze({
-    ...options,
+  const own: Omit<ResolvedConfig, keyof typeof DEFAULTS> = {
     id,
     endpoint,
-    baseReconnectDelay: Math.min(options.baseReconnectDelay, options.maxReconnectDelay),
     auth: config.auth ?? undefined,
     logger: config.logger ?? undefined,
     transcript: copy(config.transcriptConfig),
@@ -69,7 +64,13 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
         : []),
       ...warnIgnoredScheme(config),
     ],
-  })
+  }
+  // No spread: it would give each agent of a process a separate hidden class, of half a kilobyte.
+  const resolved = own as { -readonly [Field in keyof ResolvedConfig]: ResolvedConfig[Field] }
+  for (const [field, value] of Object.entries(DEFAULTS))
+    Reflect.set(resolved, field, config[field as keyof typeof DEFAULTS] ?? value)
+  resolved.baseReconnectDelay = Math.min(resolved.baseReconnectDelay, resolved.maxReconnectDelay)
+  return Object.freeze(resolved)
 }
 
 /** How long a queued message is stored: a day, in milliseconds. */

@@ -81,7 +81,11 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     profileCache: new ProfileCache({
       place: { environment, deployment: 'https://a.test', agent: '7', adapter },
     }),
-    selectedProfiles: new SelectedProfileStore({ environment, deployment: 'https://a.test', warn: tell('refused') }),
+    selectedProfiles: new SelectedProfileStore({
+      environment,
+      deployment: 'https://a.test',
+      logger: { warn: tell('refused') },
+    }),
     onComplete: tell('complete'),
     onSwitch: tell('switch'),
     onFilterTags: tell('tags'),

@@ -69,7 +69,7 @@ export class AgentParts {
     this.authentication = new AuthenticationService(config.auth, {
       environment,
       endpoint: config.endpoint,
-      logger: logger.createChild('auth'),
+      logger,
       // Read late, since a call that may ask can join a run of initialize().
       mayAsk: () => status.isInteractive !== false,
       onUserChange: () => this.lifecycle?.handleUserChange(),
@@ -104,10 +104,9 @@ export class AgentParts {
     userState.own(this.session)
     userState.own(this.outbox)
     userState.own(this.streams)
-    userState.own({ forgetUser: () => this.#forgetResponses() })
     userState.own(this.users)
     if (this.resume) userState.own({ forgetUser: () => this.#forgetSession() })
-    userState.own({ forgetUser: () => this.#forgetFrames() })
+    userState.own(this)
     for (const warning of config.warnings) scope.warnOnce(warning)
   }
 
@@ -188,13 +187,11 @@ export class AgentParts {
     return this.resume?.(part => part.forgetUser(left))
   }
 
-  #forgetFrames(): void {
+  /** Drops the frames in progress, and the responses of the service that are stored. */
+  async forgetUser(): Promise<void> {
     this.working.end()
     this.recovery.clear()
     this.inbox.clear()
-  }
-
-  async #forgetResponses(): Promise<void> {
     const { authentication } = this
     const { facts, environment, config } = this.scope
     // An anonymous user is known only by the responses of this page.

@@ -16,7 +16,6 @@ import { MessageError, SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
-import type { StoreWarning } from '../storage/store-guard.ts'
 import { untilAborted } from '../util/abort.ts'
 import type { PendingChoice } from './agent-phase.ts'
 import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
@@ -55,8 +54,7 @@ export class PortalLifecycle {
     this.#owner = owner
     const calls = (parts.calls ??= userState.own(new CallState(scope, context)))
     this.#calls = calls
-    const warn: StoreWarning = (...warning) => logger.warn(...warning)
-    const place = { environment, deployment: config.endpoint, warn }
+    const place = { environment, deployment: config.endpoint, logger }
     const profileCache = new ProfileCache({
       place: { ...place, cache: config.cache, agent: config.id, userState },
       language: () => start.language,

@@ -35,6 +35,8 @@ export class UserLoader {
       this.#masking.settle(rules)
     } catch (error) {
       if (!era.isOver) throw error
+    } finally {
+      if (this.#era === era) this.#era = undefined
     }
   }
 

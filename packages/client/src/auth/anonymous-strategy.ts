@@ -52,8 +52,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     this.#environment = environment
     // Without a cache, the strategy keeps one token in memory. One request per call would have no benefit.
     const adapter = cache?.enabled === false ? new MemoryCacheAdapter() : undefined
-    const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
-    const place = { environment, cache, warn, adapter }
+    const place = { environment, cache, logger, adapter }
     this.#assumedLifeMs = cache?.ttl ?? ASSUMED_LIFE_MS
     this.#tokens = new KeyedStore(KINDS.anonymousToken, place)
     this.#metadata = new KeyedStore(KINDS.metadata, place)

@@ -100,7 +100,9 @@ export class AuthenticationService {
     const { type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
-    const given = { ...options, postAuthentication: this.#authenticatedCallback(this.#era) }
+    const { deploymentInfo, endpoint, scopes, onRateLimited } = options
+    const postAuthentication = this.#authenticatedCallback(this.#era)
+    const given = { deploymentInfo, endpoint, scopes, onRateLimited, postAuthentication }
     await this.#call('initialize()', strategy => strategy.initialize(given))
     this.#source = { ...this.#source, isInitialized: true }
   }

@@ -38,8 +38,7 @@ export class ContextStore {
     const { config, environment, logger } = scope
     const { cache, endpoint: deployment } = config
     this.#scope = scope
-    const place = { environment, cache, deployment, adapter, isCopy: true }
-    this.#store = new KeyedStore(KINDS.context, { ...place, warn: (...warning) => logger.warn(...warning) })
+    this.#store = new KeyedStore(KINDS.context, { environment, cache, deployment, adapter, isCopy: true, logger })
     this.#key = this.#store.key({ agent: config.id })
   }
 

@@ -216,7 +216,12 @@ export function createQueueStore(
   const adapter = persistent ?? tabs?.store
   const hash = fnv1a(endpoint)
   const queue = new StoredQueue({
-    store: new KeyedStore<LeftValue>(KINDS.queue, { environment, cache, adapter: adapter ?? environment.memory, warn }),
+    store: new KeyedStore<LeftValue>(KINDS.queue, {
+      environment,
+      cache,
+      adapter: adapter ?? environment.memory,
+      logger,
+    }),
     clock: environment.clock,
     window: environment.page?.window,
     parts: () => {

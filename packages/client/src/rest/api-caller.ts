@@ -12,7 +12,6 @@ import type { Environment } from '../platform/environment.ts'
 import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
-import type { StoreWarning } from '../storage/store-guard.ts'
 import { untilAborted } from '../util/abort.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
@@ -34,8 +33,7 @@ export class ApiCaller {
     const { apiDomain, cache, language, logger } = config
     this.#environment = environment
     this.#config = config
-    const warn: StoreWarning | undefined = logger && ((...warning) => logger.warn(...warning))
-    this.#cache = new KeyedStore(KINDS.response, { environment, cache, warn })
+    this.#cache = new KeyedStore(KINDS.response, { environment, cache, logger })
     this.#api = restBase(apiDomain)
     this.language = language
   }

@@ -71,7 +71,7 @@ export class SessionResume implements SessionKeeper {
     const own =
       adapter &&
       new StoredSession({
-        store: new KeyedStore<LeftValue>(KINDS.session, { environment, cache, adapter, warn }),
+        store: new KeyedStore<LeftValue>(KINDS.session, { environment, cache, adapter, logger }),
         isTabs: this.#isTabs,
         window: environment.page?.window,
         clock: environment.clock,
@@ -145,7 +145,7 @@ export class SessionResume implements SessionKeeper {
 
   /** Restores the transcript of a session. Returns whether it is empty; undefined where the service does not know the session. */
   async #find(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
-    const { environment, reportError, logger } = this.#scope
+    const { environment, logger } = this.#scope
     try {
       const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner =>
         this.#parts.session.loadTranscript(id, inner),
@@ -159,7 +159,7 @@ export class SessionResume implements SessionKeeper {
     } catch (error) {
       if (signal?.aborted) throw error
       if (error instanceof ApiError && isSessionRefusal(error.status)) {
-        reportError(forgotten(error))
+        this.#scope.reportError(forgotten(error))
         return undefined
       }
       logger.warn('Could not load the previous transcript. The conversation continues without it.', { error })

@@ -23,7 +23,7 @@ function setUpBrowser({ withLocks = true } = {}) {
     const warn = (message: string) => void warnings.push(message)
     const keeper = (adapter: CacheAdapter = more.adapter ?? new StorageCacheAdapter(storage)) =>
       new StoredSession({
-        store: new KeyedStore(KINDS.session, { environment, adapter, warn }),
+        store: new KeyedStore(KINDS.session, { environment, adapter, logger: { warn } }),
         isTabs: true,
         window: window as unknown as PageWindow,
         clock,

@@ -50,7 +50,7 @@ class LeavingPage {
       keys: prefix => store.keys(prefix),
     }
     const environment = { clock: browser.clock, console, memory: adapter }
-    this.store = new KeyedStore(KINDS.queue, { environment, adapter, warn: () => {} })
+    this.store = new KeyedStore(KINDS.queue, { environment, adapter, logger: { warn() {} } })
     this.left = new HandedOver({
       store: this.store,
       isShared: false,

@@ -93,7 +93,12 @@ function setUp(place: Place) {
   const stores = OWNERS.map(({ deployment }) =>
     OF_USERS.map(
       ([kind]) =>
-        new KeyedStore<string>(kind, { environment, cache, deployment, warn: (...each) => warnings.push(each) }),
+        new KeyedStore<string>(kind, {
+          environment,
+          cache,
+          deployment,
+          logger: { warn: (...each) => void warnings.push(each) },
+        }),
     ),
   )
   const stored = () => {

@@ -1,4 +1,5 @@
 import { restBase } from '@aiagent/protocol'
+import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import { Era } from '../util/era.ts'
 import { fnv1a } from '../util/fnv1a.ts'
@@ -124,8 +125,8 @@ export interface StorePlace {
   readonly agent?: string | undefined
   /** Where a store of users' entries registers itself, so that a sign-out empties it. */
   readonly userState?: UserStateRegistry | undefined
-  /** Called once when the store fails. @default warns on the console */
-  readonly warn?: StoreWarning | undefined
+  /** Receives a warning when the store fails. @default the console */
+  readonly logger?: Pick<Logger, 'warn'> | undefined
   /**
    * Whether the caller has the values too. Then nothing is stored where there is no store but the memory of the process, which
    * is shared by conversations of different users.
@@ -153,8 +154,8 @@ export class KeyedStore<T = unknown> {
   flights: JoinedTask<unknown> | undefined
   /** Users whose keys this object has made. */
   #users: Set<string> | undefined
-  /** Ends with every removal, so that results of earlier requests are not stored after it. */
-  #era = new Era()
+  /** Ends with every removal, so that results of earlier requests are not stored after it. Created by the first request. */
+  #era: Era | undefined
 
   constructor(kind: Kind, place: StorePlace) {
     this.#kind = kind
@@ -221,6 +222,7 @@ export class KeyedStore<T = unknown> {
     signal?: AbortSignal,
     read?: (stored: T) => unknown,
   ): Promise<T> {
+    this.#era ??= new Era()
     const era = this.#era
     const value = await this.share(
       key,
@@ -269,7 +271,8 @@ export class KeyedStore<T = unknown> {
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
   remove(parts: KeyParts, except?: KeyParts, text = ''): Awaitable<void> {
-    this.#era = this.#era.end()
+    this.#era?.end()
+    this.#era = undefined
     const guard = this.#guard
     ;(guard ?? this).flights = undefined
     if (!guard) return
@@ -304,14 +307,15 @@ export class KeyedStore<T = unknown> {
   /** The store; undefined where nothing is stored. */
   get #guard(): StoreGuard | undefined {
     if (this.#opened !== undefined) return this.#opened ?? undefined
-    const { environment, cache = {}, isCopy, warn } = this.#place
+    const { environment, cache = {}, isCopy, logger } = this.#place
+    const warn: StoreWarning = (message, details) =>
+      logger ? logger.warn(message, details) : environment.console.warn(message, details?.error)
     let { adapter } = this.#place
     if (!adapter && cache.enabled !== false)
       adapter = cache.adapter ?? createCacheAdapter(cache.storageType, environment, warn)
     this.#opened = null
     if (!adapter || (isCopy && adapter === environment.memory)) return undefined
-    const onFailure: StoreWarning = warn ?? ((message, details) => environment.console.warn(message, details?.error))
-    this.#opened = guardCacheAdapter(adapter, environment.clock, onFailure, adapter === cache.adapter)
+    this.#opened = guardCacheAdapter(adapter, environment.clock, warn, adapter === cache.adapter)
     this.#isShared = adapter === cache.adapter || (adapter === environment.memory && !environment.page)
     return this.#opened
   }

@@ -163,7 +163,7 @@ function setUpSelection(sessionStorage?: StorageLike) {
   const page = { getElement: () => null } as never
   const environment = resolveEnvironment({ memory: new MemoryCacheAdapter(), sessionStorage, page })
   const make = (deployment = 'https://a.test') =>
-    new SelectedProfileStore({ environment, deployment, warn: message => warnings.push(message) })
+    new SelectedProfileStore({ environment, deployment, logger: { warn: message => void warnings.push(message) } })
   return { warnings, make, store: make() }
 }
 

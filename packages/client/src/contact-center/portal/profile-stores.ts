@@ -79,7 +79,8 @@ export class SelectedProfileStore {
     const { sessionStorage, page, memory } = place.environment
     // The memory of a process is shared by many users; that of a page belongs to one.
     const replacement = page ? memory : new MemoryCacheAdapter()
-    const beside = sessionStorage ? createCacheAdapter('session', place.environment, place.warn) : replacement
+    const warn = place.logger && ((message: string) => place.logger?.warn(message))
+    const beside = sessionStorage ? createCacheAdapter('session', place.environment, warn) : replacement
     this.#store = new KeyedStore(KINDS.selectedProfile, { ...place, adapter: new TextAdapter(sessionStorage, beside) })
   }
 
