@@ -70,9 +70,8 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ),
   'turn-taking': whole('outbox', 'turn-taking', 'questions'),
   transcript: beside(`${client}/log/transcript`),
-  recovery: withTests(whole('conversation', 'gap-fill', 'history-merge', 'recovery'), [
-    `${client}/ai-agent.transcript.test.ts`,
-  ]),
+  recovery: withTests(whole('conversation', 'gap-fill', 'recovery'), [`${client}/ai-agent.transcript.test.ts`]),
+  reconcile: beside(`${client}/log/reconcile`),
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),

@@ -1,14 +1,20 @@
 import { PERSONA } from '@aiagent/protocol'
 import { type ChatSession, TRANSCRIPT_LIMIT_MS } from '../chat/chat-session.ts'
 import type { RecoverySource } from '../events.ts'
-import { type KnownMessage, knownMessage } from '../log/known-message.ts'
 import type { HistoryElement, Message } from '../log/message.ts'
+import {
+  type HistoryMergeOptions,
+  haveSameMark,
+  type KnownMessage,
+  knownMessage,
+  mergeHistory,
+  readHistory,
+} from '../log/reconcile.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
@@ -95,7 +101,7 @@ export class GapFill {
     if (!options || this.#isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
     for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
-      options.transcript.noteMissing(message, direction)
+      this.#transcript.noteMissing(message, direction)
     this.#isFromStart = true
   }
 
@@ -142,22 +148,23 @@ export class GapFill {
 
   #mergeOptions(): HistoryMergeOptions | undefined {
     const transcript = this.#transcript
-    const { sessionId, agentName, agentId } = this.#scope.facts
+    const { sessionId } = this.#scope.facts
     if (sessionId === undefined || sessionId !== this.#opening?.sessionId) return undefined
     const isFromStart = this.#isFromStart && transcript.isComplete
-    return { transcript, origin: { sessionId, agentName, agentId }, openedAt: this.#openedAt, isFromStart }
+    return { transcript, sessionId, openedAt: this.#openedAt, isFromStart }
   }
 
   #take(list: readonly unknown[], source: RecoverySource): void {
     const transcript = this.#transcript
     const options = this.#mergeOptions()
     if (!options) return
-    const history = readHistory(list, options.origin)
-    const { inserted, removed } = insertHistory(mergeHistory(history, options), options, this.#processor, {
+    const { sessionId } = options
+    const history = readHistory(list, this.#scope.facts)
+    const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
+    const { inserted, removed } = transcript.insert(mergeHistory(history, options), sessionId, typeOf, {
       recovered: true,
     })
     const opening = this.#opening
-    const { sessionId } = options.origin
     if (source === 'rest') this.#recovered.add(inserted.map(({ message }) => message))
     for (const { message, entry } of inserted) {
       if (entry) transcript.report(entry)
@@ -206,19 +213,15 @@ class RecoveredMessages {
   #known: KnownMessage[] = []
 
   add(messages: readonly Message[]): void {
-    this.#known = [...this.#known, ...messages.map(message => knownMessage(message, 'received'))].slice(-KEPT)
+    this.#known = [...this.#known, ...messages.map(message => knownMessage(message))].slice(-KEPT)
   }
 
   /** Whether a message that arrives was recovered before. True once for each. */
   isRepeated(message: Message): boolean {
     const known = this.#known
     if (!known.length || message.persona !== PERSONA.AGENT) return false
-    const { id, fingerprint, timestamp } = knownMessage(message, 'received')
-    const index = known.findIndex(
-      each =>
-        each.fingerprint === fingerprint &&
-        (each.id !== undefined && id !== undefined ? each.id === id : each.timestamp === timestamp),
-    )
+    const arrived = knownMessage(message)
+    const index = known.findIndex(each => each.fingerprint === arrived.fingerprint && haveSameMark(each, arrived))
     if (index < 0) return false
     known.splice(index, 1)
     return true

@@ -2,7 +2,7 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
-import { Message, type MessageObject, type MessageOrigin } from './message.ts'
+import { isUserMessage, Message, type MessageObject, type MessageOrigin } from './message.ts'
 import type { Transcript } from './transcript.ts'
 
 /*
@@ -64,11 +64,6 @@ function requireSubstance(message: Message): void {
 /** A held message with the agent and the session that are known now. */
 export function addressMessage(message: Message, { agentName, agentId, sessionId }: MessageOrigin): Message {
   return message.clone({ to: message.to ?? agentName, agentId, sessionId })
-}
-
-/** Whether the user wrote it. */
-export function isUserMessage({ persona, role }: Message): boolean {
-  return persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
 }
 
 /** The message with the data of its frame, so that a later change of the caller's object has no effect. */

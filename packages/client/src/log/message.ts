@@ -210,6 +210,11 @@ export function receivedMessage(
   })
 }
 
+/** Whether the user wrote it. */
+export function isUserMessage({ persona, role }: Message): boolean {
+  return persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
+}
+
 /** Roles in which only the client sends system messages. */
 const CLIENT_ROLES: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ROLE.CONTEXT,

@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listen, setUpScope } from '../../test/fake-scope.ts'
 import type { TranscriptConfig, TranscriptEntry, TranscriptOptions } from './entry.ts'
-import { knownMessage } from './known-message.ts'
 import { Message } from './message.ts'
-import type { PlacedEntry } from './transcript.ts'
+import { knownMessage, type NewMessage } from './reconcile.ts'
 import { Transcript } from './transcript.ts'
 
 const NOW = 1000
@@ -13,6 +12,10 @@ const NOW = 1000
 const message = (persona: string, role: string, more = {}) => new Message(persona, role, 'text', more)
 const human = (more = {}) => message('customer', 'human', more)
 const answer = (more = {}) => message('agent', 'customer support agent', more)
+
+/** Inserts messages of a history, and returns how many entries were removed because of the bounds. */
+const insert = (transcript: Transcript, ...added: NewMessage[]) =>
+  transcript.insert(added, 's', () => 'agent_message').removed
 
 describe('record', () => {
   it('keeps message, direction, moment, session and agent', () => {
@@ -184,20 +187,15 @@ describe('reading', () => {
 })
 
 describe('insert', () => {
-  const placedAt = (position: number, ...moments: number[]): PlacedEntry<TranscriptEntry>[] => {
-    const transcript = new Transcript()
-    return moments.flatMap(moment => {
-      const entry = transcript.entryOf(human(), 'sent', moment, undefined)
-      return entry ? { entry, size: 1, position } : []
-    })
-  }
+  const placedAt = (position: number, ...moments: number[]): NewMessage[] =>
+    moments.map(timestamp => ({ message: human(), direction: 'sent', timestamp, size: 1, position }))
   const momentsOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
 
   it('puts entries before the one at a position', () => {
     const transcript = new Transcript()
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
     const before = transcript.get()
-    expect(transcript.insert(placedAt(1, 3, 4))).toBe(0)
+    expect(insert(transcript, ...placedAt(1, 3, 4))).toBe(0)
     expect([momentsOf(transcript), transcript.size, before.length]).toEqual([[1, 3, 4, 2], 4, 2])
     transcript.record(human(), 'sent', 5)
     expect(momentsOf(transcript)).toEqual([1, 3, 4, 2, 5])
@@ -206,30 +204,30 @@ describe('insert', () => {
   it('puts each entry at its own position', () => {
     const transcript = new Transcript()
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
-    transcript.insert([...placedAt(0, 3, 4), ...placedAt(1, 5), ...placedAt(2, 6)])
+    insert(transcript, ...placedAt(0, 3, 4), ...placedAt(1, 5), ...placedAt(2, 6))
     expect(momentsOf(transcript)).toEqual([3, 4, 1, 5, 2, 6])
   })
 
   it('holds to the limit, also after entries were dropped, and returns the number of removed entries', () => {
     const transcript = new Transcript({ maxEntries: 4 })
     for (const moment of [1, 2, 3, 4, 5]) transcript.record(human(), 'sent', moment)
-    expect(transcript.insert(placedAt(0, 6, 7, 8))).toBe(3)
+    expect(insert(transcript, ...placedAt(0, 6, 7, 8))).toBe(3)
     expect(momentsOf(transcript)).toEqual([2, 3, 4, 5])
-    expect(transcript.insert(placedAt(4, 6, 7))).toBe(2)
+    expect(insert(transcript, ...placedAt(4, 6, 7))).toBe(2)
     expect(momentsOf(transcript)).toEqual([4, 5, 6, 7])
   })
 
   it('stores nothing where nothing is stored', () => {
     const transcript = new Transcript({ enabled: false })
-    expect(transcript.insert(placedAt(0, 1))).toBe(0)
+    expect(insert(transcript, ...placedAt(0, 1))).toBe(0)
     expect(transcript.size).toBe(0)
   })
 
-  it('an entry is made without storing it, and not of what the filters keep out', () => {
+  it('stores nothing that the filters exclude', () => {
     const transcript = new Transcript({ excludeRoles: ['human'] })
-    expect(transcript.entryOf(human(), 'sent', 1, undefined)).toBeUndefined()
-    expect(transcript.entryOf(answer(), 'received', 1, 'agent_message')).toMatchObject({ timestamp: 1 })
-    expect(transcript.size).toBe(0)
+    const added = transcript.insert(placedAt(0, 1), 's', () => undefined)
+    expect(added.inserted).toMatchObject([{ message: { role: 'human' }, entry: undefined }])
+    expect([transcript.size, transcript.missing.length]).toEqual([0, 1])
   })
 })
 
@@ -251,15 +249,15 @@ describe('what is not stored', () => {
     transcript.record(answer(), 'received', NOW)
     transcript.record(message('system', 'heartbeat'), 'received', NOW)
     transcript.record(message('metadata', 'token'), 'received', NOW)
-    expect(transcript.missing).toEqual([knownMessage(human({ messageId: 'm-1' }), 'sent')])
+    expect(transcript.missing).toEqual([knownMessage(human({ messageId: 'm-1' }))])
   })
 
   it('is known where nothing is stored, also of what is inserted', () => {
     const transcript = new Transcript({ enabled: false })
     expect(transcript.record(human(), 'sent', NOW)).toBeDefined()
-    const entry = new Transcript().entryOf(answer(), 'received', NOW, 'agent_message')
-    if (entry) transcript.insert([{ entry, size: 4, position: 0 }])
-    expect(transcript.missing).toEqual([knownMessage(human(), 'sent'), knownMessage(answer(), 'received')])
+    const received = answer({ messageId: 'm-1' })
+    insert(transcript, { message: received, direction: 'received', timestamp: NOW, size: 4, position: 0 })
+    expect(transcript.missing).toEqual([knownMessage(human()), knownMessage(received)])
     expect(transcript.isComplete).toBe(true)
   })
 
@@ -268,7 +266,7 @@ describe('what is not stored', () => {
     transcript.record(human(), 'sent', NOW)
     transcript.record(answer(), 'received', NOW)
     transcript.clear()
-    expect(transcript.missing).toEqual([knownMessage(human(), 'sent'), knownMessage(answer(), 'received')])
+    expect(transcript.missing).toEqual([knownMessage(human()), knownMessage(answer())])
     expect(transcript.isComplete).toBe(true)
   })
 
@@ -278,7 +276,7 @@ describe('what is not stored', () => {
     expect(notedBy(transcript)).toEqual([MANY, true])
     transcript.record(human({ messageId: 'last' }), 'sent', NOW)
     expect(notedBy(transcript)).toEqual([MANY / 2, false])
-    expect(transcript.missing.at(-1)).toEqual(knownMessage(human({ messageId: 'last' }), 'sent'))
+    expect(transcript.missing.at(-1)).toEqual(knownMessage(human({ messageId: 'last' })))
   })
 
   it('is not taken for complete when more entries were cleared than it can know', () => {
@@ -322,8 +320,8 @@ describe('what is not stored', () => {
   it('counts what is inserted', () => {
     const transcript = new Transcript({ maxBytes: 10 })
     for (const timestamp of [1, 2]) transcript.record(human({ timestamp }), 'sent', NOW, undefined, 4)
-    const entry = new Transcript().entryOf(human({ timestamp: 3 }), 'sent', NOW, undefined)
-    expect(entry && transcript.insert([{ entry, size: 3, position: 2 }])).toBe(1)
+    const added: NewMessage = { message: human(), direction: 'sent', timestamp: 3, size: 3, position: 2 }
+    expect(insert(transcript, added)).toBe(1)
     expect(timesOf(transcript)).toEqual([2, 3])
     transcript.record(human({ timestamp: 4 }), 'sent', NOW, undefined, 3)
     expect(timesOf(transcript)).toEqual([2, 3, 4])
@@ -349,12 +347,6 @@ describe('an entry', () => {
     expect(transcript.get().map(({ recovered }) => recovered)).toEqual([true, undefined])
     expect(recorded).toEqual(transcript.get())
     expect(transcript.get()[0]).toMatchObject({ id: 'id-0', message: answer(), timestamp: NOW })
-  })
-
-  it('has the id that it is given, else one of the listener', () => {
-    const transcript = new Transcript({}, setUpScope())
-    expect(transcript.entryOf(human(), 'sent', NOW, undefined, 'kept')?.id).toBe('kept')
-    expect(transcript.entryOf(human(), 'sent', NOW, undefined)?.id).toBe('id-0')
   })
 
   it('has no data that is too deep to be written, but its text', () => {

@@ -1,6 +1,7 @@
 import { ROLE } from '@aiagent/protocol'
 import type { AgentScope } from '../scope.ts'
 import { isDeeperThan } from '../util/json.ts'
+import { sha256 } from '../util/sha256.ts'
 import type {
   TranscriptConfig,
   TranscriptEntry,
@@ -8,8 +9,8 @@ import type {
   TranscriptOptions,
   TranscriptRow,
 } from './entry.ts'
-import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { Message } from './message.ts'
+import { type KnownMessage, knownMessage, type NewMessage } from './reconcile.ts'
 
 const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
   [ROLE.HUMAN]: 'customer_message',
@@ -34,6 +35,14 @@ type TranscriptScope = Pick<
 
 /** Maximum number of messages that are not stored and are still recognized in a history. */
 const MAX_MISSING = 2_000
+
+/** What {@link Transcript.insert} has done. */
+export interface InsertedHistory {
+  /** The new messages with their entries, where the filters of the transcript admit them. */
+  readonly inserted: readonly { readonly message: Message; readonly entry: TranscriptEntry | undefined }[]
+  /** Number of entries that were removed because of the bounds, which {@link Transcript.reportTrimmed} emits. */
+  readonly removed: number
+}
 
 /** The messages of the conversation, in order. Owns the entries and their filters. */
 export class Transcript {
@@ -82,7 +91,7 @@ export class Transcript {
     size = message.content?.length ?? 0,
     isRecovered = false,
   ): TranscriptEntry | undefined {
-    const created = this.entryOf(message, direction, timestamp, type)
+    const created = this.#entryOf(message, direction, timestamp, type)
     const entry: TranscriptEntry | undefined = created && isRecovered ? { ...created, recovered: true } : created
     if (!entry || this.#config.enabled === false) this.noteMissing(message, direction)
     if (!entry) return undefined
@@ -97,7 +106,7 @@ export class Transcript {
   }
 
   /** The entry of a message, unless the filters keep it out. Without an `id` it gets a new one. */
-  entryOf(
+  #entryOf(
     message: Message,
     direction: 'sent' | 'received',
     timestamp: number,
@@ -122,19 +131,43 @@ export class Transcript {
   }
 
   /**
-   * Inserts entries, each before the one at its position; positions must not decrease. The oldest are removed where there
-   * are too many.
+   * Inserts messages of a history of a session. The oldest entries are removed where there are too many.
    *
    * @internal
-   * @returns how many were removed, which {@link reportTrimmed} emits
+   * @param typeOf kind of a received message, as its handler names it
+   * @param mark fields of the entries beside those of the message
    */
-  insert(added: readonly PlacedEntry<TranscriptEntry>[]): number {
-    if (this.#config.enabled === false) {
-      for (const { entry } of added) this.noteMissing(entry.message, entry.direction)
-      return 0
-    }
-    this.#entries.insert(added)
-    return this.#trim()
+  insert(
+    added: readonly NewMessage[],
+    sessionId: string,
+    typeOf: (message: Message) => string | undefined,
+    mark: { readonly recovered?: true } = {},
+  ): InsertedHistory {
+    const ids = new Set(this.get().map(({ id }) => id))
+    const placed: PlacedEntry<TranscriptEntry>[] = []
+    // The last number of each base: in a history without ids and times all messages may have the same one.
+    const numbers = new Map<string, number>()
+    // Ids reach pages, exports and recordings. The session id opens the conversation, so it is not in them.
+    const session = sha256(sessionId).slice(0, 16)
+    const inserted = added.map(({ message: given, direction, timestamp, size, position }) => {
+      // Made of the session and the message, so that it is the same after each reload.
+      const base = `${session}:${given.messageId ?? timestamp}`
+      let id = base
+      let number = numbers.get(base) ?? 1
+      while (ids.has(id)) id = `${base}:${++number}`
+      numbers.set(base, number)
+      ids.add(id)
+      // The service does not know the id of a message of the user.
+      const message = given.messageId === undefined ? given.clone({ messageId: id }) : given
+      const type = direction === 'received' ? typeOf(message) : undefined
+      const created = this.#entryOf(message, direction, timestamp, type, id)
+      const entry = created && { ...created, ...mark }
+      if (entry && this.#config.enabled !== false) placed.push({ entry, size, position })
+      else this.noteMissing(message, direction)
+      return { message, entry }
+    })
+    this.#entries.insert(placed)
+    return { inserted, removed: this.#trim() }
   }
 
   /**
@@ -158,7 +191,7 @@ export class Transcript {
   /** Notes a message that is not stored. */
   noteMissing(message: Message, direction: 'sent' | 'received'): void {
     if (message.role === ROLE.HEARTBEAT || message.role === ROLE.TOKEN) return
-    this.#missing.push(knownMessage(message, direction))
+    this.#missing.push(knownMessage(message, direction === 'sent'))
     if (this.#missing.length <= 2 * MAX_MISSING) return
     this.#missing = this.#missing.slice(-MAX_MISSING)
     this.#isComplete = false

@@ -1,5 +1,7 @@
 import type { ResolvedConfig } from '../check-config.ts'
 import { addressMessage } from '../log/compose.ts'
+import type { TranscriptEntry } from '../log/entry.ts'
+import { findEntry } from '../log/reconcile.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
 import { hasLocks } from '../platform/locks.ts'
@@ -11,7 +13,6 @@ import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { type ShownMessage, showsAgain } from './evidence.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
@@ -32,7 +33,7 @@ export class OutboxStore implements QueueStore {
   /** Entries that the previous page wrote, until the present session is known. */
   #unplaced: OutboxEntry[] = []
   /** Messages of a history, each of which shows one of the previous page. */
-  readonly #claimed = new WeakSet<ShownMessage>()
+  readonly #claimed = new WeakSet<TranscriptEntry>()
   /** Until the store has written the mark that must precede what is sent. A later mark ends it. */
   #claim: Era | undefined
 
@@ -179,12 +180,9 @@ export class OutboxStore implements QueueStore {
     const transcript = this.#transcript
     const { message, id, timestamp, data } = entry
     const claimed = this.#claimed
-    const shown = transcript.get().find(each => {
-      const { messageId = '' } = each.message
-      if (messageId === id) return true
-      const isOfHistory = each.sessionId === message.sessionId && !ledger.get(messageId)
-      return isOfHistory && !claimed.has(each) && showsAgain(each, message)
-    })
+    const mayShow = (entry: TranscriptEntry) =>
+      entry.sessionId === message.sessionId && !ledger.get(entry.message.messageId ?? '') && !claimed.has(entry)
+    const shown = findEntry(transcript.get(), { ...message, id }, mayShow)
     if (shown) claimed.add(shown)
     else transcript.record(message, 'sent', timestamp, undefined, data.length)
   }

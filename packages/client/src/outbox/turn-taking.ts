@@ -1,7 +1,7 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
-import { isUserMessage } from '../log/compose.ts'
-import type { Message } from '../log/message.ts'
+import { isUserMessage, type Message } from '../log/message.ts'
+import { findAnswer } from '../log/reconcile.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import type { OutboxEntry, Question } from './outbox-entry.ts'
@@ -168,28 +168,20 @@ export class TurnTaking {
       if (turn?.at !== 'open') this.#hear(messages.findLast(({ persona }) => persona === PERSONA.AGENT))
       return
     }
-    const { clock } = this.#scope.environment
-    const { message } = turn.question
-    const last = this.#lastHeard
-    const exact = messages.findLastIndex(each => isSameMessage(each, last))
-    // A history without ids and times shows the last message by its text only: what comes after it is new in any case.
-    const known = exact < 0 ? messages.findLastIndex(each => hasSameWords(each, last)) : exact
-    const isEqual = (each: Message) => isUserMessage(each) && each.content === message.content
-    // The same words may have been written before: then one of them in the history need not be the question.
-    const written = this.#written.filter(content => content === message.content).length
-    const isShown = messages.slice(known + 1).filter(isEqual).length >= written
-    const asked = isShown ? messages.findLastIndex((each, index) => index > known && isEqual(each)) : -1
-    // A history without the user's own messages proves nothing.
-    if (asked < 0 && !messages.some(isUserMessage)) return
-    const isAgain = this.#policy.isSentAgain(turn.question)
-    if (asked < 0 && !isAgain) return this.#fail('The connection was lost before the question reached the service.')
-    const answer = asked >= 0 && messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
+    const { question, timer } = turn
+    // The same words may have been written before.
+    const written = this.#written.filter(content => content === question.message.content).length
+    const found = findAnswer(messages, question.message, this.#lastHeard ?? 'start', written)
+    if (!found) return
+    const { isAsked, answer } = found
+    if (!isAsked && !this.#policy.isSentAgain(question))
+      return this.#fail('The connection was lost before the question reached the service.')
     if (answer) {
       this.#hear(answer)
       return this.#settle(({ reply }) => reply.resolve(answer))
     }
-    clock.clearTimeout(turn.timer)
-    this.#turn = { at: 'open', question: turn.question }
+    this.#scope.environment.clock.clearTimeout(timer)
+    this.#turn = { at: 'open', question }
   }
 
   /** No answer will come. */
@@ -238,17 +230,6 @@ export class TurnTaking {
     this.#lastHeard = message
     this.#written = []
   }
-}
-
-/** Ids first, else author, content and time. */
-function isSameMessage(message: Message, other: Message | undefined): boolean {
-  if (!other) return false
-  if (message.messageId !== undefined && other.messageId !== undefined) return message.messageId === other.messageId
-  return hasSameWords(message, other) && message.timestamp === other.timestamp
-}
-
-function hasSameWords(message: Message, other: Message | undefined): boolean {
-  return message.persona === other?.persona && message.content === other.content
 }
 
 /** Shortest silence of the agent before the next question, in milliseconds. */

@@ -1,10 +1,10 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import type { ChatSession, RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from '../conversation/history-merge.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
-import type { HistoryElement } from '../log/message.ts'
+import type { HistoryElement, Message, MessageOrigin } from '../log/message.ts'
+import { mergeHistory, readHistory } from '../log/reconcile.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
@@ -187,7 +187,7 @@ export class SessionResume implements SessionKeeper {
     if (this.#resumed === resumed) this.#restore(resumed, history)
   }
 
-  #originOf(sessionId: string): HistoryMergeOptions['origin'] {
+  #originOf(sessionId: string): MessageOrigin {
     const { agentName, agentId } = this.#scope.facts
     return { agentName, agentId, sessionId }
   }
@@ -195,14 +195,9 @@ export class SessionResume implements SessionKeeper {
   /** Adds the messages of a history that this page does not have to the transcript. */
   #restore({ id, since, lastTime = since }: ResumedSession, history: readonly HistoryElement[]): void {
     const { transcript, processor } = this.#parts
-    const options: HistoryMergeOptions = {
-      transcript,
-      origin: this.#originOf(id),
-      openedAt: since,
-      olderThan: lastTime,
-      isFromStart: true,
-    }
-    const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor)
+    const options = { transcript, sessionId: id, openedAt: since, olderThan: lastTime, isFromStart: true }
+    const typeOf = (message: Message) => processor.handlerFor(message)?.resultType
+    const { inserted, removed } = transcript.insert(mergeHistory(history, options), id, typeOf)
     const added = new Set(inserted.map(({ entry }) => entry))
     const entries = transcript.get().filter(entry => added.has(entry))
     if (entries.length > 0) this.#scope.emit('transcriptRestored', () => ({ entries }))

@@ -1,8 +1,8 @@
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
+import { findEntry } from '../log/reconcile.ts'
 import { Delivery, isSettled } from '../outbox/delivery.ts'
-import { showsAgain } from '../outbox/evidence.ts'
 import type { OutboxEntry } from '../outbox/outbox-entry.ts'
 import { openMessage } from './said-messages.ts'
 import type { SaidMessage, TabMessage } from './tab-message.ts'
@@ -100,20 +100,14 @@ export class ForeignMessages {
   /** Shows a message in the transcript, unless a history has shown it before it arrived, under another id. */
   show(message: Message, said: SaidMessage, state: string | undefined, { transcript, outbox }: Shown): void {
     const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
-    const isKnown = transcript.get().some(entry => {
+    const claimed = this.#claimed
+    const shown = findEntry(transcript.get(), said, entry => {
       const { messageId = '' } = entry.message
-      if (messageId === said.id) return true
-      return (mayBeShown || entry.recovered) && !outbox.delivery(messageId) && this.#claim(entry, said)
+      const isOther = outbox.delivery(messageId) || this.#messages.has(messageId) || claimed.has(entry)
+      return (mayBeShown || entry.recovered === true) && !isOther
     })
-    if (!isKnown) transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
-  }
-
-  /** Whether an entry is the message, from a history in which the service does not name the ids of the sender. */
-  #claim(entry: TranscriptEntry, said: SaidMessage): boolean {
-    if (this.#claimed.has(entry) || this.#messages.has(entry.message.messageId ?? '') || !showsAgain(entry, said))
-      return false
-    this.#claimed.add(entry)
-    return true
+    if (shown) claimed.add(shown)
+    else transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
   }
 
   /**

@@ -44,7 +44,7 @@ export class Recall {
       shown.length < KNOWN ? 0 : (shown[0]?.timestamp ?? 0),
       missing.length < KNOWN ? 0 : (missing[0]?.timestamp ?? 0),
     )
-    const ids = [...missing.map(({ id }) => id), ...shown.map(({ message }) => message.messageId)]
+    const ids = [...missing.map(({ messageId }) => messageId), ...shown.map(({ message }) => message.messageId)]
     return { ids: ids.filter(id => id !== undefined), since }
   }
 

@@ -1,7 +1,6 @@
-import { readHistory } from '../conversation/history-merge.ts'
 import type { DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
-import { CLOCK_SKEW_MS, type ShownMessage } from '../outbox/evidence.ts'
+import { findShownOfTabs, readHistory } from '../log/reconcile.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import type { ForeignMessages } from './foreign-messages.ts'
 import type { TabParts } from './tab-parts.ts'
@@ -33,7 +32,7 @@ export class ShownMessages {
   handleHistory(history: readonly Message[]): void {
     const { outbox, transcript } = this.#parts
     const { id: session } = this.#session
-    const ids = findShownIds(
+    const ids = findShownOfTabs(
       history,
       transcript.get().filter(({ sessionId = session }) => sessionId === session),
     )
@@ -55,41 +54,4 @@ export class ShownMessages {
     const history = readHistory(list, { agentName: facts.agentName, agentId: facts.agentId, sessionId })
     if (sessionId === this.#session.id) this.handleHistory(history.map(({ message }) => message))
   }
-}
-
-/**
- * The ids of the messages that a history of their session shows. It does not name them, and several tabs may have said the
- * same: a text counts only if the history has it as often as it was sent, from a minute before the message on.
- *
- * @param entries what the tabs have sent in the session, and what was recovered of it
- */
-function findShownIds(history: readonly Message[], entries: readonly ShownMessage[]): string[] {
-  const shown = new Map<string, number[]>()
-  for (const { timestamp, ...message } of history) if (timestamp !== undefined) addTo(shown, keyOf(message), timestamp)
-  const sent = new Map<string, ShownMessage[]>()
-  for (const entry of entries)
-    if (entry.direction === 'sent' && entry.message.content !== undefined) addTo(sent, keyOf(entry.message), entry)
-  return [...sent].flatMap(([key, same]) => {
-    const times = (shown.get(key) ?? []).sort((one, other) => one - other)
-    same.sort((one, other) => one.timestamp - other.timestamp)
-    let earlierShown = 0
-    let earlierSent = 0
-    return same.flatMap(({ message, timestamp }) => {
-      const since = timestamp - CLOCK_SKEW_MS
-      while ((times[earlierShown] ?? since) < since) earlierShown++
-      while ((same[earlierSent]?.timestamp ?? since) < since) earlierSent++
-      const isShown = times.length - earlierShown >= same.length - earlierSent
-      return isShown && message.messageId !== undefined ? [message.messageId] : []
-    })
-  })
-}
-
-function addTo<T>(groups: Map<string, T[]>, key: string, element: T): void {
-  const group = groups.get(key)
-  if (group) group.push(element)
-  else groups.set(key, [element])
-}
-
-function keyOf({ persona, role, content }: Pick<Message, 'persona' | 'role'> & { readonly content?: unknown }): string {
-  return JSON.stringify([persona, role, content])
 }

@@ -1,9 +1,17 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { TranscriptConfig } from '../log/entry.ts'
-import { Message } from '../log/message.ts'
-import { Transcript } from '../log/transcript.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
-import { MessageProcessor } from './message-processor.ts'
+import type { TranscriptConfig } from './entry.ts'
+import { Message } from './message.ts'
+import {
+  findAnswer,
+  findEntry,
+  findShown,
+  type HistoryMergeOptions,
+  mergeHistory,
+  type Point,
+  readHistory,
+} from './reconcile.ts'
+import { Transcript } from './transcript.ts'
 
 const NOW = 1_000_000
 const origin = { agentName: 'Help Desk', agentId: 'help', sessionId: 's1' }
@@ -33,8 +41,8 @@ const answer = (messageId: string | undefined, content: string, timestamp?: numb
 /** A page with its transcript, and the steps of a test. */
 function setUp(config: TranscriptConfig = {}, more: Partial<HistoryMergeOptions> = {}) {
   const transcript = new Transcript(config)
-  const processor = new MessageProcessor({ onRefreshRequired: () => {} })
-  const options: HistoryMergeOptions = { transcript, origin, openedAt: NOW, isFromStart: true, ...more }
+  const { sessionId } = origin
+  const options: HistoryMergeOptions = { transcript, sessionId, openedAt: NOW, isFromStart: true, ...more }
   const record = (direction: 'sent' | 'received') => (frame: Frame, sessionId: string | undefined) =>
     transcript.record(
       new Message(frame.persona, frame.role, frame.content, { ...frame, sessionId }),
@@ -48,9 +56,9 @@ function setUp(config: TranscriptConfig = {}, more: Partial<HistoryMergeOptions>
     find: (list: readonly unknown[]) => mergeHistory(readHistory(list, origin), options),
     /** Merges a list and returns the contents of the messages that are new. */
     merge: (list: readonly unknown[]) =>
-      insertHistory(mergeHistory(readHistory(list, origin), options), options, processor).inserted.map(
-        ({ message }) => message.content,
-      ),
+      transcript
+        .insert(mergeHistory(readHistory(list, origin), options), sessionId, () => undefined)
+        .inserted.map(({ message }) => message.content),
     contents: () => transcript.get().map(({ message }) => message.content),
   }
 }
@@ -234,5 +242,157 @@ describe('a session whose beginning is unknown', () => {
     const page = setUp({}, later)
     page.received(answer('m5', 'known', NOW + 50))
     expect(page.merge([answer('m4', 'old', NOW + 40), answer('m6', 'new', NOW + 60)])).toEqual(['new'])
+  })
+})
+
+/** The messages of a history: `me: text` of the user, `agent: text`, with `#id` and `@time` behind it. */
+const historyOf = (...lines: string[]) =>
+  readHistory(
+    lines.map(line => {
+      const [, author, content = '', messageId, time] = /^(\w+): ([^#@]*?) ?(?:#(\S+))? ?(?:@(\d+))?$/.exec(line) ?? []
+      const timestamp = time === undefined ? undefined : Number(time)
+      const frame = author === 'me' ? customer(content, timestamp) : answer(messageId, content, timestamp)
+      return author === 'me' && messageId !== undefined ? { ...frame, messageId } : frame
+    }),
+    origin,
+  ).map(({ message }) => message)
+
+const pointOf = (line: string | undefined): Point =>
+  line === 'start' || line === undefined ? line : historyOf(line)[0]
+
+describe('findShown', () => {
+  it.each<[string, string | undefined, string[], string[], string[]]>([
+    ['shows words behind the point', 'agent: Sure? #a', ['one'], ['agent: Sure? #a', 'me: one'], ['0']],
+    ['shows no words before the point', 'agent: Sure? #a', ['one'], ['me: one', 'agent: Sure? #a'], []],
+    ['shows all words of a session from its start', 'start', ['one'], ['me: one'], ['0']],
+    ['shows no words without a point', undefined, ['one'], ['me: one'], []],
+    ['shows ids without a point', undefined, ['one'], ['me: other #0'], ['0']],
+    ['takes no id of the agent for that of a message', undefined, ['one'], ['agent: one #0'], []],
+    ['counts an element that an id shows for no other message', 'start', ['one', 'one'], ['me: one #1'], ['1']],
+    ['shows the first of equal words', 'start', ['one', 'one'], ['me: one'], ['0']],
+    ['shows equal words of two connections only if all are there', 'start', ['one', 'one/2'], ['me: one'], []],
+    ['shows them if all are there', 'start', ['one', 'one/2'], ['me: one', 'me: one'], ['0', '1']],
+    ['finds the point by its time where ids repeat', 'agent: Hi #a @5', ['one'], ['agent: Hi #a @5', 'me: one'], ['0']],
+    ['finds a point without ids by its words', 'agent: Hi @5', ['one'], ['me: one', 'agent: Hi @6', 'me: two'], []],
+    ['takes no other id for the point', 'agent: Hi #b @9', ['one'], ['agent: Hi #a @1', 'me: one @2'], []],
+    [
+      'goes by the time where the point is gone',
+      'agent: Hi #b @9',
+      ['one', 'two'],
+      ['me: one @8', 'me: two @10'],
+      ['1'],
+    ],
+  ])('%s', (_case, point, texts, history, shown) => {
+    const unproven = texts.map((text, index) => {
+      const [content, connection = 1] = text.split('/')
+      const message = new Message('customer', 'human', content)
+      return { id: String(index), message, written: { connection: Number(connection) } }
+    })
+    expect(findShown(historyOf(...history), unproven, pointOf(point)).map(({ id }) => id)).toEqual(shown)
+  })
+})
+
+describe('findAnswer', () => {
+  it.each<[string, string, number, string[], ReturnType<typeof findAnswer> | string]>([
+    ['proves nothing without messages of the user', 'start', 1, ['agent: Hi'], undefined],
+    ['does not find a question before the point', 'agent: Hi #a', 1, ['me: one', 'agent: Hi #a'], { isAsked: false }],
+    ['finds a question without an answer', 'start', 1, ['agent: Hi', 'me: one'], { isAsked: true }],
+    ['finds the first answer behind the question', 'start', 1, ['me: one', 'agent: Yes', 'agent: More'], 'Yes'],
+    ['does not take earlier words for the question', 'start', 2, ['me: one', 'agent: Yes'], { isAsked: false }],
+    ['takes the last of equal words', 'start', 2, ['me: one', 'agent: A', 'me: one', 'agent: B'], 'B'],
+  ])('%s', (_case, point, count, history, expected) => {
+    const found = findAnswer(historyOf(...history), new Message('customer', 'human', 'one'), pointOf(point), count)
+    if (typeof expected === 'string') expect(found?.answer?.content).toBe(expected)
+    else expect(found).toEqual(expected)
+  })
+})
+
+describe('findEntry', () => {
+  const MINUTE = 60_000
+  const page = setUp()
+  page.received(customer('one', NOW))
+  page.sent({ ...customer('one', NOW - MINUTE - 1), messageId: 'early' })
+  page.sent({ ...customer('one', NOW - MINUTE), messageId: 'm-1' })
+  page.sent({ ...customer('two', NOW), messageId: 'm-2' })
+
+  it.each([
+    ['its id', { id: 'm-2', content: 'one' }, 'm-2'],
+    ['its words, from a minute before it on', { id: 'x', content: 'one' }, 'm-1'],
+    ['no other words', { id: 'x', content: 'three' }, undefined],
+  ])('finds the entry with %s', (_case, sent, expected) => {
+    const entries = page.transcript.get()
+    const found = findEntry(entries, { ...customer('', NOW), ...sent }, () => true)
+    expect(found?.message.messageId).toBe(expected)
+    if (expected !== sent.id) expect(findEntry(entries, { ...customer('', NOW), ...sent }, () => false)).toBeUndefined()
+  })
+})
+
+/** Few texts, so that equal ones are frequent. */
+const words = fc.constantFrom('yes', 'no')
+
+/** What is said over one connection, in the order of the service, and how much of its end the connection loses. */
+const connection = fc.record({
+  said: fc.array(fc.record({ isAgent: fc.boolean(), content: words }), { maxLength: 6 }),
+  lost: fc.nat(3),
+  missed: fc.nat(3),
+})
+
+describe('a history', () => {
+  it.each([
+    ['ids and times', true, true],
+    ['ids', true, false],
+    ['times', false, true],
+    ['neither ids nor times', false, false],
+  ])('with %s shows what arrived and adds what was missed, by the record of the service', (_case, hasIds, hasTimes) => {
+    fc.assert(
+      fc.property(fc.array(connection, { minLength: 1, maxLength: 4 }), connections => {
+        const page = setUp()
+        const record: Frame[] = []
+        let count = 0
+        for (const [number, { said, lost, missed }] of connections.entries()) {
+          const point: Point = record.length > 0 ? readHistory(record.slice(-1), origin)[0]?.message : 'start'
+          const lastOf = (isAgent: boolean, length: number) =>
+            new Set(said.filter(each => each.isAgent === isAgent).slice(-length || Number.POSITIVE_INFINITY))
+          const [lostOnes, missedOnes] = [lastOf(false, lost), lastOf(true, missed)]
+          const unproven = said.flatMap(each => {
+            const { isAgent, content } = each
+            const time = ++count
+            const timestamp = hasTimes ? time : undefined
+            const frame = isAgent
+              ? answer(hasIds ? `a-${time}` : undefined, content, timestamp)
+              : customer(content, timestamp)
+            const hasArrived = isAgent || !lostOnes.has(each)
+            if (hasArrived) record.push(frame)
+            if (isAgent && !missedOnes.has(each)) page.received(frame)
+            if (isAgent) return []
+            const id = `c-${time}`
+            // The clock of the page is another one than that of the service.
+            page.sent({ ...frame, timestamp: NOW + time, messageId: id })
+            const message = new Message(frame.persona, frame.role, content)
+            return [{ id, message, written: { connection: number }, hasArrived }]
+          })
+          const history = readHistory(record, origin).map(({ message }) => message)
+          // Of equal ones the last are lost, so that their number decides which ones arrived.
+          const shown = findShown(history, unproven, point)
+          expect(shown.filter(({ hasArrived }) => !hasArrived)).toEqual([])
+          const question = unproven.at(-1)
+          const same = unproven.filter(({ message }) => message.content === question?.message.content)
+          const isAsked = question && findAnswer(history, question.message, point, same.length)?.isAsked
+          if (isAsked) expect(question.hasArrived).toBe(true)
+          // Without times the last message of the record may be taken for a later one.
+          if (hasTimes) {
+            expect(shown).toHaveLength(unproven.filter(({ hasArrived }) => hasArrived).length)
+            expect(isAsked ?? false).toBe(question?.hasArrived ?? false)
+          }
+          page.merge(record)
+          const received = page.transcript.get({ direction: 'received' }).map(({ message }) => message.content)
+          expect(received).toEqual(record.filter(({ persona }) => persona === 'agent').map(({ content }) => content))
+          expect(page.merge(record)).toEqual([])
+        }
+        expect(page.transcript.get({ direction: 'sent' })).toHaveLength(
+          connections.flatMap(({ said }) => said.filter(({ isAgent }) => !isAgent)).length,
+        )
+      }),
+    )
   })
 })

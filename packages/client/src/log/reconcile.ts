@@ -1,0 +1,354 @@
+import { PERSONA } from '@aiagent/protocol'
+import { fnv1a } from '../util/fnv1a.ts'
+import type { TranscriptEntry } from './entry.ts'
+import {
+  type HistoryElement,
+  isFromClient,
+  isUserMessage,
+  type Message,
+  type MessageOrigin,
+  readElement,
+} from './message.ts'
+
+/*
+ * Compares a history of the service with the messages that this page has. Pure functions, and the only ones that do it.
+ *
+ * A history is a list in the order of the service, from a `chat history` frame or from the transcript call. The plain wire has
+ * no ids of the client's messages, and the same words may have been said before. So there are two answers:
+ *
+ *   likely: author, text, and as far as they are known id and time are those of a message that this page has. That suffices
+ *           to insert nothing ({@link mergeHistory}). Every message accounts for one element, so that a text that was said
+ *           twice counts twice.
+ *   same:   the id, or the words behind a point that is older than every message in question. Only that acknowledges a
+ *           message ({@link findShown}) or answers a question ({@link findAnswer}).
+ */
+
+/** Longest part of a history that is read, in messages, from its end: twice the messages that the ledger observes. */
+const READ_LIMIT = 20_000
+
+/** Longest part of a history that is merged, in messages, from its end. */
+const MERGE_LIMIT = 5_000
+
+/** By how much the service's clock may be behind, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000
+
+/** What is needed to recognize a message, without its content. */
+export interface KnownMessage extends Pick<Message, 'messageId' | 'timestamp' | 'sessionId'> {
+  readonly isSent: boolean
+  /** Fingerprint of persona, role and content. */
+  readonly fingerprint: string
+}
+
+/** The traits of a message by which a history shows it again. */
+export function knownMessage(message: Message, isSent = isFromClient(message)): KnownMessage {
+  const { persona, role, content = '', messageId, timestamp, sessionId } = message
+  return { isSent, messageId, fingerprint: fnv1a(`${persona}\n${role}\n${content}`), timestamp, sessionId }
+}
+
+type Mark = Pick<Message, 'messageId' | 'timestamp'>
+
+/** Whether two messages with the same words are one: by the ids of the service, else by their time. */
+export function haveSameMark(one: Mark, other: Mark): boolean {
+  return haveIds(one, other) ? one.messageId === other.messageId : one.timestamp === other.timestamp
+}
+
+function haveIds(one: Mark, other: Mark): boolean {
+  return one.messageId !== undefined && other.messageId !== undefined
+}
+
+/** Author and text of a message; of one without a text, its data. */
+function wordsOf({ persona, role, content, messageData }: Message): string {
+  return JSON.stringify([persona, role, content || [messageData ?? null]])
+}
+
+/**
+ * Reads a history, once for all parts that need its messages. Unreadable elements are left out.
+ *
+ * @param origin origin of the messages. They did not arrive just now, so they have no default time
+ */
+export function readHistory(list: readonly unknown[], origin: MessageOrigin): HistoryElement[] {
+  return list.slice(-READ_LIMIT).flatMap(element => readElement(element, origin) ?? [])
+}
+
+// ── Same ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The last message that is older than those in question; `start` if nothing is, undefined if none is known. */
+export type Point = Message | 'start' | undefined
+
+/** A message that was written in the session of the history. */
+interface WrittenMessage {
+  readonly id: string
+  readonly message: Message
+  readonly written?: { readonly connection: number } | undefined
+}
+
+/**
+ * The messages that a history shows.
+ *
+ * @param unproven in the order of their writes
+ * @param point without one only ids count
+ */
+export function findShown<Written extends WrittenMessage>(
+  history: readonly Message[],
+  unproven: readonly Written[],
+  point: Point,
+): Written[] {
+  const ids = new Set(history.map(({ persona, messageId }) => (persona === PERSONA.AGENT ? undefined : messageId)))
+  const shown = unproven.filter(({ id }) => ids.has(id))
+  const known = new Set(shown.map(({ id }) => id))
+  const isNew = ({ persona, messageId }: Message) =>
+    persona !== PERSONA.AGENT && (messageId === undefined || !known.has(messageId))
+  const elements = groupBy(history.slice(startBehind(history, point)).filter(isNew), wordsOf)
+  const groups = groupBy(
+    unproven.filter(({ id }) => !known.has(id)),
+    ({ message }) => wordsOf(message),
+  )
+  for (const [words, same] of groups) {
+    const count = elements.get(words)?.length ?? 0
+    // What a connection lost is the end of what was written to it. Over several connections equal words are ambiguous.
+    const isOrdered = same.every(({ written }) => written?.connection === same[0]?.written?.connection)
+    if (isOrdered || count >= same.length) shown.push(...same.slice(0, count))
+  }
+  return shown
+}
+
+/**
+ * The answer to a question in a history: undefined where the history proves nothing, since it has no messages of the user.
+ *
+ * @param count how often its words were written since the point: earlier ones in the history need not be the question
+ */
+export function findAnswer(
+  history: readonly Message[],
+  { content }: Message,
+  point: Point,
+  count: number,
+): { readonly isAsked: boolean; readonly answer?: Message | undefined } | undefined {
+  const later = history.slice(startBehind(history, point))
+  const isEqual = (each: Message) => isUserMessage(each) && each.content === content
+  const asked = later.filter(isEqual).length >= count ? later.findLastIndex(isEqual) : -1
+  if (asked >= 0) return { isAsked: true, answer: later.slice(asked).find(({ persona }) => persona === PERSONA.AGENT) }
+  return history.some(isUserMessage) ? { isAsked: false } : undefined
+}
+
+/** Index of the first element behind a point. */
+function startBehind(history: readonly Message[], point: Point): number {
+  if (point === 'start') return 0
+  if (!point) return history.length
+  const hasWords = ({ persona, content }: Message) =>
+    persona === point.persona && (content || '') === (point.content || '')
+  const same = history.findLastIndex(each => hasWords(each) && haveSameMark(each, point))
+  if (same >= 0) return same + 1
+  const likely = history.findLastIndex(each => hasWords(each) && !haveIds(each, point))
+  if (likely >= 0) return likely + 1
+  // The service no longer tells that message: its clock decides.
+  const later = history.findIndex(({ timestamp }) => Number(timestamp) > Number(point.timestamp))
+  return later < 0 ? history.length : later
+}
+
+/**
+ * The ids of the messages that a history of their session shows, where several tabs have written them and may have said the
+ * same: a text counts only if the history has it as often as it was sent, from a minute before the message on.
+ *
+ * @param entries what the tabs have sent in the session, and what was recovered of it
+ */
+export function findShownOfTabs(history: readonly Message[], entries: readonly TranscriptEntry[]): string[] {
+  const shown = groupBy(history, wordsOf)
+  const isSent = ({ direction, message }: TranscriptEntry) => direction === 'sent' && message.content !== undefined
+  const sent = groupBy(entries.filter(isSent), ({ message }) => wordsOf(message))
+  return [...sent].flatMap(([words, same]) => {
+    const times = (shown.get(words) ?? []).flatMap(({ timestamp }) => timestamp ?? [])
+    times.sort((one, other) => one - other)
+    same.sort((one, other) => one.timestamp - other.timestamp)
+    let earlierShown = 0
+    let earlierSent = 0
+    return same.flatMap(({ message, timestamp }) => {
+      const since = timestamp - CLOCK_SKEW_MS
+      while ((times[earlierShown] ?? since) < since) earlierShown++
+      while ((same[earlierSent]?.timestamp ?? since) < since) earlierSent++
+      const isShown = times.length - earlierShown >= same.length - earlierSent
+      return isShown && message.messageId !== undefined ? [message.messageId] : []
+    })
+  })
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}
+
+// ── Likely ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * The entry that shows a sent message: by its id, else one of its author and text, and about its time.
+ *
+ * @param mayShow whether an entry may be the message under another id, as one that a history has added
+ */
+export function findEntry(
+  entries: readonly TranscriptEntry[],
+  { id, persona, role, content, timestamp = 0 }: Pick<Message, 'persona' | 'role'> & Partial<Message> & { id: string },
+  mayShow: (entry: TranscriptEntry) => boolean,
+): TranscriptEntry | undefined {
+  const isLikely = ({ message, direction, timestamp: time }: TranscriptEntry) =>
+    direction === 'sent' &&
+    message.persona === persona &&
+    message.role === role &&
+    message.content === content &&
+    time >= timestamp - CLOCK_SKEW_MS
+  return (
+    entries.find(({ message }) => message.messageId === id) ?? entries.find(entry => isLikely(entry) && mayShow(entry))
+  )
+}
+
+/** A message of a history that this page did not have. */
+export interface NewMessage {
+  readonly message: Message
+  readonly direction: 'sent' | 'received'
+  /** Its time as far as it is known, in milliseconds since the epoch. */
+  readonly timestamp: number
+  /** Length of its text as a frame, in characters. */
+  readonly size: number
+  /** Index in the transcript before which it belongs. */
+  readonly position: number
+}
+
+export interface HistoryMergeOptions {
+  readonly transcript: {
+    get(): readonly TranscriptEntry[]
+    /** The messages that were sent or received and are not stored. */
+    readonly missing: readonly KnownMessage[]
+  }
+  /** Session of the history. */
+  readonly sessionId: string
+  /**
+   * Time when this page opened the session, in milliseconds since the epoch. Where the beginning of the session is unknown
+   * and nothing of a history is known, it separates new messages from old ones.
+   */
+  readonly openedAt: number
+  /**
+   * After a reload, a time of the service's clock: earlier sent messages are another page's, even where this page sent
+   * the same text since `openedAt`.
+   */
+  readonly olderThan?: number
+  /**
+   * Whether an unknown element before the first known one is new. False if this page does not know the beginning of the
+   * session.
+   */
+  readonly isFromStart: boolean
+}
+
+interface Candidate extends KnownMessage {
+  /** Index in the transcript; undefined for a message that is not stored. */
+  readonly position: number | undefined
+}
+
+/**
+ * The messages of a history that this page neither sent nor received, in order. An unknown element belongs behind the element
+ * before it; messages that this page received at the same place keep their time order with it.
+ */
+export function mergeHistory(history: readonly HistoryElement[], options: HistoryMergeOptions): NewMessage[] {
+  const { transcript, sessionId, openedAt, isFromStart } = options
+  const end = history.slice(-MERGE_LIMIT)
+  // A message without a time was said after the one before it, as far as is known.
+  let last = end.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? openedAt
+  const elements = end.map(({ message, size }) => {
+    last = message.timestamp ?? last
+    return { message, size, time: last, known: knownMessage(message) }
+  })
+  const entries = transcript.get()
+  const matches = matchAll(elements, collectCandidates(entries, options), options)
+  const first = matches.findIndex(match => match !== undefined)
+  // Without any match only the time tells what is new.
+  const latest = first < 0 && !isFromStart ? lastTimeOf(options) : undefined
+  const matched = new Set(matches.flatMap(match => match?.position ?? []))
+  let position = entries.findLastIndex(entry => entry.sessionId !== undefined && entry.sessionId !== sessionId) + 1
+  return elements.flatMap(({ message, size, time: timestamp, known }, index) => {
+    const match = matches[index]
+    if (match) {
+      if (match.position !== undefined) position = Math.max(position, match.position + 1)
+      return []
+    }
+    if (!isFromStart) {
+      if (index < first) return []
+      if (latest !== undefined && !((message.timestamp ?? Number.NEGATIVE_INFINITY) > latest)) return []
+    }
+    position = skipEarlier(entries, matched, position, message)
+    return { message, direction: known.isSent ? 'sent' : 'received', timestamp, size, position }
+  })
+}
+
+/** The messages that this page has in the session, in order, by fingerprint. */
+function collectCandidates(
+  entries: readonly TranscriptEntry[],
+  { transcript: { missing }, sessionId }: HistoryMergeOptions,
+): Map<string, Candidate[]> {
+  // A message that was sent again after a restart is in the transcript too, and there its answer belongs behind it.
+  const stored = new Set(entries.map(({ message }) => message.messageId))
+  const isStored = ({ isSent, messageId }: KnownMessage) => isSent && messageId !== undefined && stored.has(messageId)
+  const candidates: Candidate[] = [
+    ...missing.filter(known => !isStored(known)).map(known => ({ ...known, position: undefined })),
+    ...entries.map(({ message, direction }, position) => ({
+      ...knownMessage(message, direction === 'sent'),
+      position,
+    })),
+    ...missing.filter(isStored).map(known => ({ ...known, position: undefined })),
+  ]
+  // A message that waited for a new session still names the previous one.
+  const isOfSession = (known: KnownMessage) => known.isSent || known.sessionId === sessionId
+  return groupBy(candidates.filter(isOfSession), ({ fingerprint }) => fingerprint)
+}
+
+/** For each element the message of this page that it shows, if any. Ids first, since equal texts are frequent. */
+function matchAll(
+  elements: readonly { readonly known: KnownMessage }[],
+  candidates: ReadonlyMap<string, Candidate[]>,
+  { olderThan = Number.NEGATIVE_INFINITY, openedAt }: HistoryMergeOptions,
+): (Candidate | undefined)[] {
+  const take = (known: KnownMessage, fits: (candidate: Candidate) => boolean) => {
+    const same = candidates.get(known.fingerprint) ?? []
+    const index = same.findIndex(each => each.isSent === known.isSent && fits(each))
+    return index < 0 ? undefined : same.splice(index, 1)[0]
+  }
+  const byId = elements.map(({ known }) => {
+    const { messageId } = known
+    return messageId === undefined ? undefined : take(known, each => each.messageId === messageId)
+  })
+  return elements.map(({ known }, index) => {
+    const isOlder = known.timestamp !== undefined && known.timestamp < olderThan
+    return (
+      byId[index] ??
+      take(known, each => {
+        if (each.timestamp === known.timestamp) return true
+        if (known.isSent) return !isOlder || (each.timestamp ?? 0) < openedAt
+        return !haveIds(each, known)
+      })
+    )
+  })
+}
+
+/** Moves behind messages that were received earlier and are not part of the history, such as heartbeats. */
+function skipEarlier(
+  entries: readonly TranscriptEntry[],
+  matched: ReadonlySet<number>,
+  from: number,
+  { timestamp }: Message,
+): number {
+  let position = from
+  for (let entry = entries[position]; entry; entry = entries[++position]) {
+    const isEarlier = timestamp !== undefined && entry.timestamp <= timestamp
+    if (entry.direction === 'sent' || matched.has(position) || !isEarlier) break
+  }
+  return position
+}
+
+/** Time of the last message that this page received in the session, else of its opening. */
+function lastTimeOf({ transcript, sessionId, openedAt }: HistoryMergeOptions): number {
+  const received = transcript.get().findLast(each => each.direction === 'received' && each.sessionId === sessionId)
+  const missing = transcript.missing.findLast(each => !each.isSent && each.sessionId === sessionId)
+  return Math.max(received?.timestamp ?? 0, missing?.timestamp ?? 0) || openedAt
+}
