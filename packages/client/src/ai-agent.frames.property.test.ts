@@ -53,4 +53,31 @@ describe('a message that was accepted', () => {
       { numRuns: propertyRuns(50) },
     )
   })
+
+  it('[FLOW-20] is sent as it was accepted, whatever the host does with its data', async () => {
+    const { clock, emulator, make } = setUp({ settings: { heartbeatBeforeReply: false }, reply: () => [] })
+    const { agent } = make({ id: 'billing' })
+    const messageData = { order: { lines: [{ sku: 'a' }] } }
+    const change = (data: unknown) => {
+      const { order } = data as typeof messageData
+      try {
+        order.lines.push({ sku: 'b' })
+      } catch {}
+    }
+    const held = await agent.send({ messageData })
+    await agent.initialize()
+    const queued = await agent.send({ messageData })
+    change(messageData)
+    for (const id of [held, queued]) change(agent.delivery(id)?.message.messageData)
+    for (const { message } of agent.getTranscript()) change(message.messageData)
+    await agent.connect()
+    await clock.advance(100)
+    const frame = JSON.stringify({
+      persona: 'customer',
+      role: 'human',
+      messageData: { order: { lines: [{ sku: 'a' }] } },
+    })
+    expect(emulator.control.frames(lastSession(emulator)).map(({ data }) => data)).toEqual([frame, frame])
+    await agent.destroy()
+  })
 })

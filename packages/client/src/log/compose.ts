@@ -66,11 +66,16 @@ export function addressMessage(message: Message, { agentName, agentId, sessionId
   return message.clone({ to: message.to ?? agentName, agentId, sessionId })
 }
 
-/** The message with the data of its frame, so that a later change of the caller's object has no effect. */
+/** The message with the data of its frame, so that a later change of the caller's object has no effect. It is frozen. */
 export function detachMessage(message: Message, frame: string): Message {
-  return message.messageData
-    ? message.clone({ messageData: (JSON.parse(frame) as MessageObject).messageData })
-    : message
+  if (!message.messageData) return message
+  const { messageData } = JSON.parse(frame) as MessageObject
+  // Not recursive: the data may be nested more deeply than the stack allows.
+  const values: unknown[] = [messageData]
+  for (const value of values)
+    if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(Object.freeze(value))) values.push(inner)
+  return message.clone({ messageData })
 }
 
 /** Records a message of the chat itself that was written: the stored context, or the disconnect frame. */

@@ -4,13 +4,12 @@ import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
 import type { Evidence } from './evidence.ts'
 import { type DeliveryLedger, WINDOW } from './ledger.ts'
-import { MessageQueue } from './message-queue.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
 /*
- * Writes the entries to the socket. Owns the queue, the entries to send again, and the flush.
+ * Writes the entries to the socket. Owns the entries to send again, and the flush of the queue.
  *
  * Entries are sent in order: first those that are sent again after a reopening, then the queue, then new ones. They are
  * sent in bursts with a pause between them (FLOW-05), so that a long queue neither floods the service nor blocks the
@@ -45,8 +44,6 @@ export class Lane {
   readonly #policy: ResendPolicy
   readonly #evidence: Evidence
   readonly #turns: TurnTaking
-  /** Entries that wait until the connection is ready. */
-  readonly queue = new MessageQueue<OutboxEntry>(Number.POSITIVE_INFINITY)
   /** Entries to send again, ahead of the queue. Settled ones are skipped. */
   #again: OutboxEntry[] | undefined
   #channel: Channel = CLOSED
@@ -68,8 +65,8 @@ export class Lane {
   }
 
   /** Writes a new entry if nothing is ahead of it. Otherwise the caller must queue it. */
-  write(entry: OutboxEntry): boolean {
-    return this.#channel.at === 'open' && !this.#limit && this.#write(entry, this.#channel.transport)
+  write(entry: OutboxEntry, frame: string): boolean {
+    return this.#channel.at === 'open' && !this.#limit && this.#write(entry, frame, this.#channel.transport)
   }
 
   /** Whether entries may be written at any time. */
@@ -79,14 +76,14 @@ export class Lane {
 
   /** Puts entries ahead of the queue. */
   prepend(entries: readonly OutboxEntry[]): void {
-    for (const entry of [...entries, ...this.queue.clear()]) this.enqueue(entry)
+    for (const entry of [...entries, ...this.#ledger.queued]) this.enqueue(entry)
     this.resume()
   }
 
   /** Appends an entry to the queue. */
   enqueue(entry: OutboxEntry): void {
     entry.state = 'queued'
-    this.queue.enqueue(entry)
+    this.#ledger.queued.add(entry)
     // Written again once the limit allows it.
     if (this.#channel.at === 'open') this.#channel = { at: 'flushing', transport: this.#channel.transport, buffered: 0 }
   }
@@ -120,14 +117,13 @@ export class Lane {
   /** Empties the queue and returns its entries. */
   takeAll(): OutboxEntry[] {
     this.#flushed = 0
-    return this.queue.clear()
+    return this.#ledger.take(this.#ledger.queued)
   }
 
   /** Returns false when the socket is closing; its close event follows. */
-  #write(entry: OutboxEntry, transport: Transport): boolean {
-    entry.attempts++
+  #write(entry: OutboxEntry, frame: string, transport: Transport): boolean {
     try {
-      transport.send(this.#policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data)
+      transport.send(this.#policy.hasKey(entry) ? addMessageId(frame, entry.id) : frame)
     } catch {
       this.close()
       return false
@@ -153,23 +149,20 @@ export class Lane {
       while (this.#again?.[0] && this.#again[0].state !== 'sent' && this.#again[0].state !== 'unknown')
         this.#again.shift()
       const again = this.#again?.[0]
-      const entry = again ?? this.queue.peek()
+      const entry = again ?? this.#ledger.queued.first
       if (!entry) break
       if (limit === 'none' || (!again && limit)) {
         channel.cancel = undefined
         return
       }
       // A failed write keeps the entry first in the queue.
-      if (!this.#write(entry, channel.transport)) return
+      if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return
       if (again) this.#again?.shift()
-      else {
-        this.queue.dequeue()
-        this.#flushed++
-      }
+      else this.#flushed++
       this.#ledger.report(entry)
     }
     if (this.#channel !== channel) return
-    if (this.#again?.length || !this.queue.isEmpty) return this.#pause(channel)
+    if (this.#again?.length || this.#ledger.queued.size > 0) return this.#pause(channel)
     this.#channel = { at: 'open', transport: channel.transport }
     const count = this.#flushed
     this.#flushed = 0

@@ -52,8 +52,12 @@ export class DeliveryLedger {
   store: QueueStore | undefined
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
   #index: Map<string, OutboxEntry> | undefined
-  /** Not written yet. */
-  readonly #waiting = new LinkedList<OutboxEntry>()
+  /** Questions whose turn has not come. */
+  readonly awaiting = new LinkedList<OutboxEntry>()
+  /** Entries that wait until the agent is ready. */
+  readonly held = new LinkedList<OutboxEntry>()
+  /** Entries that wait until the connection is ready. */
+  readonly queued = new LinkedList<OutboxEntry>()
   /** Written, and neither proven nor given up. */
   readonly #sent = new LinkedList<OutboxEntry>()
   /** In the order of their settlement; without the `unknown` ones. */
@@ -75,9 +79,14 @@ export class DeliveryLedger {
     return this.#sent.size
   }
 
+  /** Number of messages that were not written yet. */
+  get waitingCount(): number {
+    return this.awaiting.size + this.held.size + this.queued.size
+  }
+
   get(id: string): OutboxEntry | undefined {
     this.#index ??= new Map(
-      [...this.#settled, ...this.#unknown, ...this.#sent, ...this.#waiting]
+      [...this.#settled, ...this.#unknown, ...this.#sent, ...this.#waiting()]
         .sort((one, other) => one.timestamp - other.timestamp)
         .map(entry => [entry.id, entry]),
     )
@@ -85,9 +94,30 @@ export class DeliveryLedger {
   }
 
   /** An entry has been accepted, or is sent once more. */
-  add(entry: OutboxEntry): void {
+  add(entry: OutboxEntry, list?: LinkedList<OutboxEntry>): void {
     this.#index?.set(entry.id, entry)
-    if (entry.list !== this.#sent) this.#waiting.add(entry)
+    list?.add(entry)
+  }
+
+  /** Takes an entry out that was not written yet. Returns whether it was one. */
+  remove(entry: OutboxEntry): boolean {
+    const { list } = entry
+    if (!list || (list !== this.awaiting && list !== this.held && list !== this.queued)) return false
+    list.delete(entry)
+    return true
+  }
+
+  /** Takes out all entries of a list. They are found until they are settled. */
+  take(list: LinkedList<OutboxEntry>): OutboxEntry[] {
+    const entries = [...list]
+    // Creates the index.
+    if (list.first) this.get(list.first.id)
+    for (const entry of entries) list.delete(entry)
+    return entries
+  }
+
+  #waiting(): OutboxEntry[] {
+    return [...this.queued, ...this.held, ...this.awaiting]
   }
 
   /** The previous page has written an entry. */
@@ -213,7 +243,7 @@ export class DeliveryLedger {
   clear(): void {
     // What a listener has sent meanwhile is not found either.
     this.#index = new Map()
-    for (const entry of [...this.#waiting, ...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
+    for (const entry of [...this.#waiting(), ...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
   /** Reports no change from now on. */

@@ -3,7 +3,6 @@ import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
 import type { Message, MessageObject, MessageOrigin } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
 import type { Linked } from '../util/linked-list.ts'
-import type { QueuedMessage } from './message-queue.ts'
 
 /**
  * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
@@ -18,11 +17,15 @@ export interface Reply {
 }
 
 /** One message on its way out. The ledger has it in one of its lists. */
-export interface OutboxEntry extends QueuedMessage, Linked<OutboxEntry> {
-  /** Masked and detached from the caller's object once the entry is queued. */
+export interface OutboxEntry extends Linked<OutboxEntry> {
+  /** The sender's id of the message. */
+  readonly id: string
+  /** Time of acceptance, in milliseconds since the epoch. */
+  readonly timestamp: number
+  /** Makes the text of its frame again, also after a change of the caller's object. */
   message: Message
-  /** The text of the frame; empty until the entry is queued. */
-  data: string
+  /** Whether the message is masked: once the entry is queued. */
+  isMasked?: boolean
   state: OutboxEntryState
   /** Why the message is `unknown` or `failed`. */
   reason?: DeliveryReason | undefined
@@ -75,11 +78,10 @@ export function createEntry(
   const message = composeMessage(data, options, scope, origin)
   return {
     id: message.messageId as string,
-    data: '',
     // A text has just been given this time; reading the clock again is a tenth of a send.
     timestamp: (typeof data === 'string' && message.timestamp) || clock.now(),
-    attempts: 0,
     message,
+    isMasked: false,
     state: 'held',
     // A field that is added later takes three times the memory.
     reason: undefined,

@@ -73,7 +73,7 @@ export class OutboxStore implements QueueStore {
     const { facts } = this.#scope
     const sent = ledger.sent.filter(entry => policy.hasKey(entry))
     const claim = lane.isOpen ? { sessionId: facts.sessionId } : undefined
-    return { entries: [...sent, ...this.#restored, ...lane.queue.getAll()], claim }
+    return { entries: [...sent, ...this.#restored, ...ledger.queued], claim }
   }
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
@@ -178,18 +178,18 @@ export class OutboxStore implements QueueStore {
     if (!this.#isKnown(entry)) return
     const { ledger } = this.#outbox
     const transcript = this.#transcript
-    const { message, id, timestamp, data } = entry
+    const { message, id, timestamp } = entry
     const claimed = this.#claimed
     const mayShow = (entry: TranscriptEntry) =>
       entry.sessionId === message.sessionId && !ledger.get(entry.message.messageId ?? '') && !claimed.has(entry)
     const shown = findEntry(transcript.get(), { ...message, id }, mayShow)
     if (shown) claimed.add(shown)
-    else transcript.record(message, 'sent', timestamp, undefined, data.length)
+    else transcript.record(message, 'sent', timestamp, undefined, message.toPayloadString().length)
   }
 
   /** A message is sent in the present conversation. */
-  #accepted({ message, data }: OutboxEntry, isAgain: boolean): void {
-    this.#outbox.accepted(message, data.length, isAgain)
+  #accepted({ message }: OutboxEntry, isAgain: boolean): void {
+    this.#outbox.accepted(message, message.toPayloadString().length, isAgain)
   }
 }
 

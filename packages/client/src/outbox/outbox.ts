@@ -50,8 +50,6 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   readonly lane: Lane
   readonly policy: ResendPolicy
   readonly ledger: DeliveryLedger
-  /** Entries that wait until the agent is ready. */
-  #held: OutboxEntry[] = []
   /** Only with `persistQueue` or `tabs`. */
   stored: OptionalFeature<QueueStore> | undefined
 
@@ -91,7 +89,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
   get size(): number {
-    return this.#questions.size + this.#held.length + this.lane.queue.size
+    return this.ledger.waitingCount
   }
 
   /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
@@ -121,7 +119,9 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   release(): void {
     this.ledger.store?.takeIn()
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
-    for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
+    const { held } = this.ledger
+    for (let entry = held.first; entry; entry = held.first) {
+      held.delete(entry)
       try {
         entry.message = addressMessage(entry.message, this.#scope.facts)
         this.#pass(entry)
@@ -135,13 +135,13 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   /** Takes a waiting entry out; returns false when no entry of that id waits. */
   withdraw(id: string): boolean {
     const entry = this.ledger.get(id)
-    if (!entry || !this.#remove(entry)) return false
+    if (!entry || !this.ledger.remove(entry)) return false
     this.#settleWaiting(entry, 'cancelled')
     return true
   }
 
   cancel(entry: OutboxEntry): boolean {
-    if (!this.#remove(entry)) return false
+    if (!this.ledger.remove(entry)) return false
     this.#drop(entry, new SDKError('The message was cancelled before it was sent.', 'ABORTED'), 'cancelled')
     return true
   }
@@ -151,10 +151,11 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     if (this.ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
     if (!this.ledger.reopen(entry, state)) return false
     try {
-      if (entry.data) {
+      if (entry.isMasked) {
         entry.message = addressMessage(entry.message, this.#scope.facts)
-        this.#enter(entry)
-        this.accepted(entry.message, entry.data.length, true)
+        const frame = entry.message.toPayloadString()
+        this.#enter(entry, frame)
+        this.accepted(entry.message, frame.length, true)
       } else this.submit(entry)
     } catch (error) {
       this.ledger.settle(entry, state, reason)
@@ -207,7 +208,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     this.#evidence.clear()
     this.turns.destroy()
     for (const entry of waiting)
-      this.#settleWaiting(entry, isStored && entry.data && !entry.reply ? 'unknown' : 'failed', 'destroyed')
+      this.#settleWaiting(entry, isStored && entry.isMasked && !entry.reply ? 'unknown' : 'failed', 'destroyed')
     this.ledger.endSession('destroyed')
     this.ledger.clear()
     for (const entry of new Set(current ? [current, ...waiting] : waiting)) entry.reply?.reject(error)
@@ -217,8 +218,8 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
     const { current } = this.turns
-    for (const question of [...(current ? [current] : []), ...this.#questions.takeAll()]) {
-      this.#remove(question)
+    for (const question of [...(current ? [current] : []), ...this.ledger.take(this.ledger.awaiting)]) {
+      this.ledger.remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
@@ -228,7 +229,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
 
   /** Whether an entry need not be held until the agent is ready. */
   get canPass(): boolean {
-    return this.#held.length === 0 && this.#scope.status.isReady
+    return this.ledger.held.size === 0 && this.#scope.status.isReady
   }
 
   /** Lets an entry pass, or holds it until the agent is ready. */
@@ -238,13 +239,12 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
     entry.state = 'held'
-    this.#held.push(entry)
-    this.ledger.add(entry)
+    this.ledger.add(entry, this.ledger.held)
   }
 
   /** The caller of a question no longer waits for the answer. */
   giveUp(question: Question): void {
-    if (this.#remove(question)) this.#settleWaiting(question, 'cancelled')
+    if (this.ledger.remove(question)) this.#settleWaiting(question, 'cancelled')
     if (this.turns.end(question)) this.#questions.startNext()
   }
 
@@ -268,15 +268,9 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     this.ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
   }
 
-  #remove(entry: OutboxEntry): boolean {
-    if (this.#questions.remove(entry)) return true
-    const index = this.#held.indexOf(entry)
-    if (index >= 0) return this.#held.splice(index, 1).length > 0
-    return entry.state === 'queued' && this.lane.queue.remove(entry.id)
-  }
-
   #takeAll(): OutboxEntry[] {
-    return [...this.#questions.takeAll(), ...this.lane.takeAll(), ...this.#held.splice(0)]
+    const { ledger, lane } = this
+    return [...ledger.take(ledger.awaiting), ...lane.takeAll(), ...ledger.take(ledger.held)]
   }
 
   /** @throws {MessageError} reason `queue_full` */
@@ -314,8 +308,8 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     const message = maskMessage(entry.message, this.#masking)
     const frame = message.toPayloadString()
     entry.message = message
-    entry.data = frame
-    this.#enter(entry)
+    entry.isMasked = true
+    this.#enter(entry, frame)
     const bytes = largeFrameBytes(frame)
     if (bytes !== undefined)
       this.#scope.logger.warn('A message is larger than 64 KiB: the service may refuse it.', {
@@ -328,8 +322,8 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   }
 
   /** Writes or queues an encoded entry. */
-  #enter(entry: OutboxEntry): void {
-    if (!this.lane.write(entry)) {
+  #enter(entry: OutboxEntry, frame: string): void {
+    if (!this.lane.write(entry, frame)) {
       this.requireSpace(entry.id)
       this.lane.enqueue(entry)
     }

@@ -43,22 +43,16 @@ export interface QuestionsOwner {
   giveUp(question: Question): void
 }
 
-/** The calls of `ask()`. Owns the questions whose turn has not come, and the time limit of each. */
+/** The calls of `ask()`. Owns the time limit of each. */
 export class Questions {
   readonly #scope: AgentScope<never>
   readonly #chat: Chat
   readonly #owner: QuestionsOwner
-  #awaiting: Question[] = []
 
   constructor(scope: AgentScope<never>, chat: Chat, owner: QuestionsOwner) {
     this.#scope = scope
     this.#chat = chat
     this.#owner = owner
-  }
-
-  /** Number of questions whose turn has not come. */
-  get size(): number {
-    return this.#awaiting.length
   }
 
   /** Sends a question when its turn comes, and resolves with the answer. See `AiAgent.ask()`. */
@@ -73,7 +67,7 @@ export class Questions {
     const { id } = entry
     const why = () => whyWaiting(entry, status.isReady, this.#chat.state)
     entry.state = 'awaiting-turn'
-    if (this.size > 0 || !owner.turns.canStart()) owner.requireSpace(id)
+    if (owner.ledger.awaiting.size > 0 || !owner.turns.canStart()) owner.requireSpace(id)
     const isOffline = () => !status.isReady || this.#chat.state !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
@@ -90,8 +84,7 @@ export class Questions {
               if (isOffline()) logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
-        owner.ledger.add(question)
-        this.#awaiting.push(question)
+        owner.ledger.add(question, owner.ledger.awaiting)
         this.startNext()
       })
     } finally {
@@ -105,9 +98,10 @@ export class Questions {
     const { environment, facts } = this.#scope
     const owner = this.#owner
     const { turns, ledger } = owner
-    while (this.size > 0 && turns.canStart()) {
-      const question = this.#awaiting.shift()
+    while (ledger.awaiting.size > 0 && turns.canStart()) {
+      const question = ledger.awaiting.first as Question | undefined
       if (!question) return
+      ledger.awaiting.delete(question)
       turns.start(question)
       try {
         const message = question.message.clone({ timestamp: environment.clock.now() })
@@ -120,17 +114,6 @@ export class Questions {
         question.reply.reject(error)
       }
     }
-  }
-
-  /** Takes a question out whose turn has not come. Returns whether it was one. */
-  remove(entry: OutboxEntry): boolean {
-    const index = this.#awaiting.indexOf(entry as Question)
-    return index >= 0 && this.#awaiting.splice(index, 1).length > 0
-  }
-
-  /** Takes out all questions whose turn has not come. */
-  takeAll(): Question[] {
-    return this.#awaiting.splice(0)
   }
 }
 

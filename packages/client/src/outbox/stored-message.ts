@@ -1,4 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
+import { detachMessage } from '../log/compose.ts'
 import { Message } from '../log/message.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
@@ -52,7 +53,9 @@ function isStoredMessage(value: unknown): value is StoredMessage {
 export function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
   return entries
     .filter(({ reply }) => !reply)
-    .map(({ id, data, timestamp, message: { from, to }, state, written }) => {
+    .map(({ id, timestamp, message, state, written }) => {
+      const { from, to } = message
+      const data = message.toPayloadString()
       const mark = state === 'sent' ? written : claim
       const sessionFingerprint = written?.sessionFingerprint ?? fingerprintOf(mark?.sessionId)
       return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
@@ -63,10 +66,9 @@ export function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
 export function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): OutboxEntry {
   return {
     id,
-    data,
     timestamp,
-    attempts: written ? 1 : 0,
-    message: Message.fromJSON(data, { messageId: id, timestamp, from, to }),
+    isMasked: true,
+    message: detachMessage(Message.fromJSON(data, { messageId: id, timestamp, from, to }), data),
     state: written ? 'sent' : 'queued',
     ...(written && { written: writtenByPreviousPage(written.sessionFingerprint) }),
   }

@@ -69,7 +69,7 @@ export class ForeignMessages {
     if (known) known.owner = owner
     if (known) return undefined
     const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
-    const entry: OutboxEntry = { id, data: '', timestamp, attempts: 0, message, state: 'queued' }
+    const entry: OutboxEntry = { id, timestamp, message, state: 'queued' }
     this.#messages.set(id, { owner, entry, reported: 'queued', sentAt: timestamp, isShown: false, isLeft: false })
     const [oldest] = this.#messages.size > KEPT ? this.#messages.values() : []
     if (oldest) {
