@@ -26,17 +26,17 @@ export class SignOuts {
 
   /** What identifies the last sign-out of a group. */
   last(key: string): string | undefined {
-    return this.#ended.peek(PREFIX + key)
+    return this.#ended.peek(storeKey(key))
   }
 
   /** This tab joins a group: its next page compares the last sign-out with that of now. */
   join(key: string): void {
-    void this.#joined.set(PREFIX + key, this.last(key) ?? '', { expiresAt: Number.POSITIVE_INFINITY })
+    void this.#joined.set(storeKey(key), this.last(key) ?? '', { expiresAt: Number.POSITIVE_INFINITY })
   }
 
   /** This tab has left the user of a group. */
   leave(key: string): void {
-    void this.#joined.delete(PREFIX + key)
+    void this.#joined.delete(storeKey(key))
   }
 
   /** Leaves the groups of the agent whose user has signed out since an earlier page of this tab joined. Returns whether there was one. */
@@ -63,12 +63,14 @@ export class SignOuts {
 
   /** The user of a group has signed out. */
   add(key: string): void {
-    void this.#ended.set(PREFIX + key, this.#scope.environment.randomUUID())
+    void this.#ended.set(storeKey(key), this.#scope.environment.randomUUID())
   }
 }
 
-/** Start of the keys; the key of the group follows, and for a session its fingerprint. */
-const PREFIX = 'aiagent_signed-out_'
+/** The stored key of a group, whose key has the parts that the kind names. For a session its fingerprint follows. */
+function storeKey(group: string): string {
+  return KINDS.signOut.key.replace(/\{.*/, () => group)
+}
 
 /** The id of a session opens it, and stays out of the store. */
 function takenKey(key: string, sessionId: string): string {

@@ -1,5 +1,7 @@
 import { isJsonObject } from '@aiagent/protocol'
+import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
+import { storageAdapter } from '../../storage/create-cache-adapter.ts'
 import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
 import { TextAdapter } from '../../storage/text-adapter.ts'
@@ -27,19 +29,40 @@ export interface LoginState {
  * Popups and frames keep theirs in memory. So an answer with an unknown state was not requested by this tab.
  */
 export class LoginStates {
+  readonly #environment: Environment
   readonly #states: KeyedStore<LoginState>
   /** What the callback page reads and writes. */
   readonly #texts: TextAdapter
 
   constructor(environment: Environment) {
-    this.#states = new KeyedStore(KINDS.loginState, { environment })
-    this.#texts = new TextAdapter(environment.sessionStorage, new MemoryCacheAdapter())
+    const { sessionStorage, console } = environment
+    // Also one that is full now: only what is in sessionStorage reaches the page that receives the answer.
+    const adapter = sessionStorage && storageAdapter(sessionStorage, message => console.warn(message))
+    this.#environment = environment
+    this.#states = new KeyedStore(KINDS.loginState, { environment, adapter })
+    this.#texts = new TextAdapter(sessionStorage, new MemoryCacheAdapter())
   }
 
-  /** Stores a login. Removes an earlier one that was never answered: a tab can redirect only once at a time. */
-  add(state: LoginState): void {
+  /**
+   * Stores a login whose `state` parameter is given, for the page that receives the answer. Removes an earlier one that was never
+   * answered: a tab can redirect only once at a time.
+   *
+   * @throws {AuthError} `browser_unsupported` when the browser rejects it: the next page could not complete the login
+   */
+  add(state: LoginState, parameter: string): void {
     this.clear()
-    void this.#states.set(this.#states.key({ id: state.id }), state)
+    const key = this.#states.key({ id: state.id })
+    void this.#states.set(key, state)
+    this.expectReturn(parameter)
+    const { sessionStorage } = this.#environment
+    if (sessionStorage?.getItem(key) && sessionStorage.getItem(RETURN_KEY) === parameter) return
+    this.clear()
+    this.#texts.delete(RETURN_KEY)
+    throw new AuthError(
+      'The browser rejects further data in sessionStorage, which a login by redirect needs. Remove data of the page there, or ' +
+        'sign in with a popup.',
+      'browser_unsupported',
+    )
   }
 
   /** The login of a `state` parameter; undefined if this tab did not begin it. */

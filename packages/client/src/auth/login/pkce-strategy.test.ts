@@ -249,6 +249,29 @@ describe('a login by redirect', () => {
     expect(page.windows).toEqual([])
   })
 
+  it('[AUTH-15] rejects and stays on the page while sessionStorage is full, and works once there is room', async () => {
+    const { client, make, page, sessionStorage } = setUp({ authScheme: 'redirect' })
+    sessionStorage.setItem('of-the-host', 'draft')
+    sessionStorage.full = true
+    let outcome: unknown
+    client.authenticate().catch(error => {
+      outcome = error
+    })
+    await eventually(() => outcome !== undefined || page.left.length > 0, 'the login to end or to leave')
+    expect(page.left).toEqual([])
+    expect(outcome).toMatchObject({ name: 'AuthError', reason: 'browser_unsupported' })
+    expect([...sessionStorage.items]).toEqual([['of-the-host', 'draft']])
+
+    sessionStorage.full = false
+    void client.authenticate()
+    await eventually(() => page.left.length > 0, 'the page to leave')
+    const state = new URL((page.left[0] ?? '').replace('leave ', '')).searchParams.get('state') ?? ''
+    expect(sessionStorage.getItem(RETURN_KEY)).toBe(state)
+    const answer = `https://app.test/callback.html?${new URLSearchParams({ code: 'c', state })}`
+    sessionStorage.setItem(REDIRECT_ANSWER_KEY, answer)
+    expect((await make().restore())?.accessToken).toBeTruthy()
+  })
+
   it('[AUTH-15] is completed with the answer that the callback page stored', async () => {
     const { state, make, page, sessionStorage, forms } = await leave()
     const answer = `https://app.test/callback.html?${new URLSearchParams({ code: 'c', state })}`

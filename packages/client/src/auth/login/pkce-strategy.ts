@@ -100,8 +100,8 @@ export class PKCEAuthStrategy extends Login {
         const answer = await this.#popups.answer(opened, address, state, signal)
         return this.#store(await exchangeCode(provider, answer, request, signal), signal)
       }
-      this.#states.add({ id, verifier, nonce, nextRoute: route ?? '', login: this.#users.key })
-      return await this.#leave(address, state)
+      this.#states.add({ id, verifier, nonce, nextRoute: route ?? '', login: this.#users.key }, state)
+      return await this.#leave(address)
     } catch (error) {
       if (opened) this.#popups.close(opened)
       throw error
@@ -122,7 +122,10 @@ export class PKCEAuthStrategy extends Login {
     const [endpoint] = await Promise.all([this.#endSessionEndpoint(), after])
     const address =
       endpoint === undefined ? fallbackAddress(plan, undefined, clientId) : endSessionRequest(endpoint, plan, clientId)
-    if (!opened) return this.#leave(address, plan.state)
+    if (!opened) {
+      if (plan.state !== undefined) this.#states.expectReturn(plan.state)
+      return this.#leave(address)
+    }
     // The user may not return from there, so nothing waits for it.
     if (endpoint === undefined) return opened.navigate(address)
     await this.#popups.answer(opened, address, undefined, life).catch(() => {
@@ -216,8 +219,7 @@ export class PKCEAuthStrategy extends Login {
   }
 
   /** Navigates away and never returns, so that no later code runs. */
-  #leave(address: string, state: string | undefined): Promise<never> {
-    if (state !== undefined) this.#states.expectReturn(state)
+  #leave(address: string): Promise<never> {
     this.#page.leave(address)
     return new Promise<never>(() => {})
   }
