@@ -2,7 +2,6 @@ import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, 
 import { features } from '#features'
 import type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
 import type { AgentPhase } from './agent/agent-phase.ts'
-import { createAgentScope } from './agent/agent-scope.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
 import { AgentParts } from './agent/parts.ts'
@@ -31,6 +30,7 @@ import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
 import { feature } from './platform/feature.ts'
 import type { Trace, TraceRecorder } from './platform/trace.ts'
+import { AgentScope } from './scope.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 import { Subscribable } from './util/event-emitter.ts'
@@ -64,7 +64,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
   constructor(config: AiAgentConfig, environment?: Partial<Environment>) {
     // An absent configuration is refused further down, with its error.
     const recorder = config?.recorder
-    const scope = createAgentScope(config, recorder ? recorder.wrap(resolveEnvironment(environment)) : environment)
+    const resolved = resolveEnvironment(environment)
+    const scope = new AgentScope(config, recorder ? recorder.wrap(resolved) : resolved)
     super(scope.events)
     this.#parts = new AgentParts(scope)
     this.#lifecycle = new AgentLifecycle(this.#parts)

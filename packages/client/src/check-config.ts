@@ -58,12 +58,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     initParams: copy(config.initParams),
     context: copyAttributes(config.context),
     connector: copy(config.connector),
-    warnings: [
-      ...('scopes' in config && config.scopes !== undefined
-        ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
-        : []),
-      ...warnIgnoredScheme(config),
-    ],
+    warnings: warningsOf(config),
   }
   // No spread: it would give each agent of a process a separate hidden class, of half a kilobyte.
   const resolved = own as { -readonly [Field in keyof ResolvedConfig]: ResolvedConfig[Field] }
@@ -252,14 +247,24 @@ function copyAttributes(given: AiAgentConfig['context']): Readonly<Record<string
   }
 }
 
+const NO_WARNINGS: readonly string[] = []
+
+/** What in a valid configuration has no effect. */
+function warningsOf(config: AiAgentConfig): readonly string[] {
+  const removed =
+    'scopes' in config && config.scopes !== undefined
+      ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
+      : NO_WARNINGS
+  const ignored = ignoredScheme(config)
+  return ignored === undefined ? removed : [...removed, ignored]
+}
+
 /** The login that the host configures has a separate scheme, with another default. */
-function warnIgnoredScheme({ auth, authScheme }: AiAgentConfig): string[] {
+function ignoredScheme({ auth, authScheme }: AiAgentConfig): string | undefined {
   const { type, config } = Object(auth) as { type?: unknown; config?: { authScheme?: AuthScheme } }
   const decisive = config?.authScheme ?? 'redirect'
   return type !== 'pkce' || !authScheme || authScheme === decisive
-    ? []
-    : [
-        `\`authScheme: '${authScheme}'\` (\`auth-scheme\` of the chat element) has no effect on the login that \`auth\` configures, ` +
-          `which uses '${decisive}'. Set \`auth.config.authScheme\`.`,
-      ]
+    ? undefined
+    : `\`authScheme: '${authScheme}'\` (\`auth-scheme\` of the chat element) has no effect on the login that \`auth\` configures, ` +
+        `which uses '${decisive}'. Set \`auth.config.authScheme\`.`
 }

@@ -1,15 +1,16 @@
 import type { ChatClosed } from './chat/close-cause.ts'
 import type { SharedConversation } from './chat/shared-conversation.ts'
-import type { ResolvedConfig } from './check-config.ts'
-import type { SDKError } from './errors.ts'
-import type { AgentEvents, AgentEventType, Emit } from './events.ts'
-import type { AgentFacts } from './facts.ts'
-import type { KnownInitParams } from './init-params.ts'
+import { type ResolvedConfig, resolveConfig } from './check-config.ts'
+import type { AiAgentConfig } from './config.ts'
+import type { AnySDKError, SDKError } from './errors.ts'
+import type { AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
+import { AgentFacts } from './facts.ts'
+import { type KnownInitParams, readInitParams } from './init-params.ts'
 import type { Message } from './log/message.ts'
-import type { Logger } from './logger.ts'
+import { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
-import type { EventEmitter } from './util/event-emitter.ts'
-import type { UserStateRegistry } from './util/user-state.ts'
+import { EventEmitter } from './util/event-emitter.ts'
+import { UserStateRegistry } from './util/user-state.ts'
 
 /** What several parts of an agent write and read. */
 export interface AgentStatus {
@@ -29,27 +30,104 @@ export interface AgentStatus {
   attempt?: number | undefined
 }
 
+/** Ids made from one random UUID. */
+const IDS_PER_UUID = 0x10000
+
+const HEX = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /** What every part of one agent is constructed with. A part names the events that it emits. */
-export interface AgentScope<Emitted extends AgentEventType = AgentEventType> {
+export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
   readonly config: ResolvedConfig
   /** The known parameters of `config.initParams`. */
   readonly params: KnownInitParams
   readonly environment: Environment
   readonly logger: Logger
   readonly facts: AgentFacts
-  readonly status: AgentStatus
+  readonly status: AgentStatus = { isReady: false, isLeaving: false }
   readonly events: EventEmitter<AgentEvents>
-  readonly emit: Emit<Emitted>
-  /** Emits `error` and logs a warning, once for each error object. */
-  readonly reportError: (error: SDKError) => void
-  /** Emits `rateLimited`, for a REST call or for a message, and logs a warning about a call. */
-  readonly reportRateLimit: (limit: { operation: string; retryInMs: number } | { message: Message }) => void
-  /** Logs a warning once. */
-  readonly warnOnce: (warning: string) => void
   /** Where a part registers what belongs to the signed-in user. */
-  readonly userState: UserStateRegistry
-  /** A new id of a message or an entry. */
-  readonly newId: () => string
+  readonly userState = new UserStateRegistry()
   /** The conversation that the tabs of the page's origin share, with `tabs: 'share'`, once its code has loaded. */
-  shared?: SharedConversation | undefined
+  shared: SharedConversation | undefined
+  #reported: WeakSet<SDKError> | undefined
+  #warned: Set<string> | undefined
+  /** The part that ids share. */
+  #idHead = ''
+  /** The head with two of the four digits: an id is joined of two parts only. */
+  #idBlock = ''
+  #idCount = IDS_PER_UUID
+
+  /** Checks the configuration. @throws what `new AiAgent()` throws */
+  constructor(given: AiAgentConfig, environment: Environment) {
+    const config = resolveConfig(given)
+    const facts = new AgentFacts(config.id)
+    this.environment = environment
+    this.config = config
+    this.params = readInitParams(config.initParams)
+    this.facts = facts
+    this.logger = config.logger ?? createLogger(config, environment, facts)
+    this.events = new EventEmitter((error, name) => this.logger.error(`A listener of '${name}' failed.`, error))
+    this.userState.own(facts)
+  }
+
+  /**
+   * A new id of a message or an entry: UUIDs of which 65,536 in a row share all but the last four digits, because a random UUID
+   * for each costs half as much as encoding a short message. They are unique, not secret: an id identifies a message for the
+   * host that sent it and is not sent.
+   */
+  newId(): string {
+    if (this.#idCount === IDS_PER_UUID) {
+      this.#idHead = this.environment.randomUUID().slice(0, -4)
+      this.#idCount = 0
+    }
+    if ((this.#idCount & 0xff) === 0) this.#idBlock = `${this.#idHead}${HEX[this.#idCount >> 8]}`
+    return `${this.#idBlock}${HEX[this.#idCount++ & 0xff]}`
+  }
+
+  /** Emits an event. The payload is built only when the event has a listener. */
+  emit<Type extends Emitted>(type: Type, payload: () => AgentEventPayloadMap[Type]): void {
+    const { events } = this
+    if (events.listenerCount(type) === 0) return
+    const { sessionId, agentId } = this.facts
+    const timestamp = this.environment.clock.now()
+    // Two literals: this runs for every frame, and spreading one of them into the other is slow.
+    const event =
+      sessionId === undefined
+        ? { type, timestamp, agentId, payload: payload() }
+        : { type, timestamp, sessionId, agentId, payload: payload() }
+    events.emit(type, event as AgentEvents[Type])
+  }
+
+  /** Emits `error` and logs a warning, once for each error object: several callers may wait for the operation that failed. */
+  reportError(error: SDKError): void {
+    if (this.#reported?.has(error)) return
+    this.#reported ??= new WeakSet()
+    this.#reported.add(error)
+    this.logger.warn(error.message, { code: error.code })
+    ;(this as AgentScope).emit('error', () => ({ error: error as AnySDKError }))
+  }
+
+  /** Emits `rateLimited`, for a REST call or for a message, and logs a warning about a call. Parts pass it on as a callback. */
+  readonly reportRateLimit = (limit: { operation: string; retryInMs: number } | { message: Message }): void => {
+    const isCall = 'operation' in limit
+    if (isCall)
+      this.logger.warn(`The service limits the rate of calls. ${limit.operation} is repeated in ${limit.retryInMs} ms.`)
+    const agent = this as AgentScope
+    agent.emit('rateLimited', () => (isCall ? { source: 'rest', ...limit } : { source: 'chat', ...limit }))
+  }
+
+  /** Logs a warning once. */
+  warnOnce(warning: string): void {
+    if (!this.#warned?.has(warning)) this.logger.warn(warning)
+    this.#warned ??= new Set()
+    this.#warned.add(warning)
+  }
+}
+
+function createLogger(config: ResolvedConfig, environment: Environment, facts: AgentFacts): Logger {
+  const contextProvider = () => ({ sessionId: facts.sessionId, agentId: facts.agentId })
+  return new Logger(
+    { name: `AiAgent:${config.id}`, level: config.logLevel, enableConsole: config.enableLogging, contextProvider },
+    { console: environment.console, now: environment.clock.now },
+  )
 }

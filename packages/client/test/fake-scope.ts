@@ -1,10 +1,10 @@
-import { createAgentScope } from '../src/agent/agent-scope.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import type { AgentEvent, AgentEventType } from '../src/events.ts'
 import type { Logger } from '../src/logger.ts'
+import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import type { Environment } from '../src/platform/environment.ts'
 import type { ApiHelper } from '../src/rest/api-helper.ts'
-import type { AgentScope } from '../src/scope.ts'
+import { AgentScope } from '../src/scope.ts'
 
 interface ScopeSetUp {
   config?: Partial<AiAgentConfig>
@@ -27,17 +27,14 @@ export function setUpScope({
   isAuthenticated,
   logger,
 }: ScopeSetUp = {}) {
-  const created = createAgentScope(
-    { id: 'help', endpoint: 'https://a.test', enableLogging: false, ...config },
-    environment,
-  )
+  const named = { id: 'help', endpoint: 'https://a.test', enableLogging: false, ...config }
+  const scope = new AgentScope(named, resolveEnvironment(environment))
   let ids = 0
   const silent = { debug() {}, warn() {}, error() {} }
-  const scope: AgentScope = {
-    ...created,
+  Object.assign(scope, {
     newId: () => `id-${ids++}`,
     ...(logger && { logger: { ...silent, ...logger } as Logger }),
-  }
+  })
   scope.facts.setDeployment({
     deployment: { apiDomain: 'a.test', aiAgentDomain: 'a.test', capabilities } as never,
     api: api as ApiHelper,

@@ -3,6 +3,7 @@ import { ManualClock } from '@aiagent/test-support'
 import { PortalPipeline } from '../src/contact-center/portal/portal-pipeline.ts'
 import type { PortalInput } from '../src/contact-center/portal/portal-run.ts'
 import { ProfileCache, SelectedProfileStore } from '../src/contact-center/portal/profile-stores.ts'
+import type { AgentEventType, Emit } from '../src/events.ts'
 import { readInitParams } from '../src/init-params.ts'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import type { ApiHelper } from '../src/rest/api-helper.ts'
@@ -73,11 +74,9 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     (name: string) =>
     (...facts: unknown[]) =>
       void told.push([name, ...facts])
+  const emit: Emit<AgentEventType> = (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload()))
   const pipeline = new PortalPipeline({
-    scope: {
-      ...setUpScope({ environment, logger: { warn: tell('warning') } }),
-      emit: (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload())),
-    },
+    scope: Object.assign(setUpScope({ environment, logger: { warn: tell('warning') } }), { emit }),
     profileCache: new ProfileCache({
       place: { environment, deployment: 'https://a.test', agent: '7', adapter },
     }),

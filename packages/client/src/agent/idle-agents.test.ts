@@ -1,7 +1,8 @@
 import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../../test/agent-harness.ts'
-import { createAgentScope } from './agent-scope.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
+import { AgentScope } from '../scope.ts'
 import { AgentLifecycle } from './lifecycle.ts'
 import { AgentParts } from './parts.ts'
 
@@ -9,7 +10,9 @@ describe('a disconnected agent', () => {
   it('[REL-01] is collected whole once the host has dropped it, whether or not it was connected', async () => {
     const { clock, emulator, environment } = setUp()
     const use = async (isConnected: boolean) => {
-      const parts = new AgentParts(createAgentScope({ id: 'help', endpoint: emulator.origin }, environment))
+      const parts = new AgentParts(
+        new AgentScope({ id: 'help', endpoint: emulator.origin }, resolveEnvironment(environment)),
+      )
       const lifecycle = new AgentLifecycle(parts)
       const { outbox, context, start, chat, transcript, authentication } = parts
       await lifecycle.initialize({}, undefined)

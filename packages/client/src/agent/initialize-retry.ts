@@ -33,9 +33,8 @@ export class InitializeRetry {
 
   /** Runs an attempt, and further ones until one succeeds or fails for another reason. */
   async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { environment, reportError, status } = this.#scope
-    let onDue = () => {}
-    const retry = new Retry(environment.clock, environment.page, this.#policy, () => onDue())
+    const { environment, status } = this.#scope
+    const retry = new Retry(environment.clock, environment.page, this.#policy)
     retry.start()
     let unloaded = 0
     try {
@@ -46,21 +45,22 @@ export class InitializeRetry {
           if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
           unloaded = error.code === 'MODULE_LOAD_FAILED' ? unloaded + 1 : 0
           if (unloaded === MODULE_ATTEMPTS) throw error
+          let onDue = () => {}
           const due = new Promise<void>(resolve => {
             onDue = resolve
           })
-          const delayMs = retry.plan()
+          const delayMs = retry.plan(onDue)
           if (delayMs === undefined) {
             this.#become(undefined)
-            reportError(error)
+            this.#scope.reportError(error)
             const message = `The agent is not initialized: ${this.#policy.maxAttempts} attempts are used up. Call initialize() to try again.`
-            reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
+            this.#scope.reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
             throw error
           }
           status.failure = error
           status.attempt = retry.attempts
           this.#become(ConnectionState.RECONNECTING, delayMs)
-          reportError(error)
+          this.#scope.reportError(error)
           await untilAborted(due, signal)
         }
         this.#become(ConnectionState.CONNECTING)

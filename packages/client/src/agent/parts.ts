@@ -64,18 +64,11 @@ export class AgentParts {
   lifecycle: TabParts['lifecycle'] | undefined
 
   constructor(scope: AgentScope) {
-    const { config, environment, userState, status, logger } = scope
+    const { config, environment, userState, logger } = scope
     this.scope = scope
-    this.authentication = new AuthenticationService(config.auth, {
-      environment,
-      endpoint: config.endpoint,
-      logger,
-      // Read late, since a call that may ask can join a run of initialize().
-      mayAsk: () => status.isInteractive !== false,
-      onUserChange: () => this.lifecycle?.handleUserChange(),
-      onUser: () => this.group?.handleUser(),
-      onToken: token => scope.shared?.handleToken(token),
-    })
+    const onUserChange = () => this.lifecycle?.handleUserChange()
+    const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange }
+    this.authentication = new AuthenticationService(config.auth, ofAuthentication, scope)
     this.masking = new Masking(config.masking)
     this.users = new UserLoader(scope, this.masking)
     this.transcript = new Transcript(config.transcript, scope)
@@ -92,7 +85,7 @@ export class AgentParts {
     this.liveness = new Liveness(scope, this.chat, this.session)
     this.outbox = new Outbox(scope, this)
     this.outbox.stored = this.#createQueueStore()
-    this.processor = new MessageProcessor({ onRefreshRequired: expired => this.chat.renewToken(expired) })
+    this.processor = new MessageProcessor(this.chat)
     this.working = new WorkingState(scope, this.chat)
     this.recovery = new Recovery(scope, this)
     this.inbox = new Inbox(scope, this)

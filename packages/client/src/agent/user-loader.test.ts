@@ -2,12 +2,16 @@ import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import type { LoadedAgent } from '../facts.ts'
 import { Masking } from '../masking/masking.ts'
-import { createAgentScope } from './agent-scope.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
+import { AgentScope } from '../scope.ts'
 import { UserLoader } from './user-loader.ts'
 
 /** A loader of users whose requests the test answers. */
 function setUp() {
-  const scope = createAgentScope({ id: 'account', endpoint: 'https://a.test', enableLogging: false }, {})
+  const scope = new AgentScope(
+    { id: 'account', endpoint: 'https://a.test', enableLogging: false },
+    resolveEnvironment(),
+  )
   const users = new UserLoader(scope, new Masking({}))
   const answers: ((user: { id: string }) => void)[] = []
   const api = { getUserDetails: () => new Promise(resolve => answers.push(resolve)) }

@@ -4,6 +4,7 @@ import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { storedText } from '../../test/stored-text.ts'
+import type { SharedConversation } from '../chat/shared-conversation.ts'
 import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
@@ -24,7 +25,7 @@ const LOGIN = {
 function setUp(
   input?: AuthenticationInput,
   more: Partial<AuthenticationServiceOptions> = {},
-  { sessionStorage = new FakeStorage() } = {},
+  { sessionStorage = new FakeStorage(), isInteractive }: { sessionStorage?: FakeStorage; isInteractive?: boolean } = {},
 ) {
   const service = new FakeService()
   let count = 0
@@ -40,8 +41,11 @@ function setUp(
   const page = pageWithWindow({ location: { href: 'https://app.test/', origin: 'https://app.test' } })
   const environment = service.environment({ page, sessionStorage })
   const options: AuthenticationServiceOptions = { environment, logger, ...more }
-  const auth = new AuthenticationService(input, options)
-  return { service, clock: service.clock, auth, token, warnings, environment, options }
+  const handler = vi.fn()
+  const shared = { handleToken: handler, handleUser: async () => {} } as unknown as SharedConversation
+  const status = { isReady: true, isLeaving: false, ...(isInteractive !== undefined && { isInteractive }) }
+  const auth = new AuthenticationService(input, options, { status, shared })
+  return { service, clock: service.clock, auth, token, warnings, environment, options, handler }
 }
 
 /** A strategy of the host whose methods are recorded. */
@@ -171,12 +175,11 @@ describe('a sign-in', () => {
       initialize: ({ postAuthentication }) => void (report = () => postAuthentication?.({ accessToken: 'unused' })),
       authenticate: async () => void (await report?.()),
     })
-    const { auth, token, clock, options } = setUp(strategy)
+    const { auth, token, clock, handler } = setUp(strategy)
     const soon = token('ann', 60)
     strategy.getToken = () => soon
-    const [expiring, handler] = [vi.fn(), vi.fn()]
+    const expiring = vi.fn()
     auth.setTokenExpiringCallback(expiring)
-    options.onToken = handler
     await auth.initialize({ deploymentInfo })
     for (let count = 0; count < 2; count++) {
       await auth.authenticate()
@@ -244,18 +247,15 @@ describe('a token', () => {
   })
 
   it('is reported to the handler unless it is anonymous', async () => {
-    const tokens: string[] = []
-    const { auth, options } = setUp(hostStrategy({ getToken: () => 'own' }))
-    options.onToken = each => void tokens.push(each)
+    const { auth, handler } = setUp(hostStrategy({ getToken: () => 'own' }))
     await auth.initialize({ deploymentInfo })
     await auth.getToken()
     await auth.updateToken('given')
-    expect(tokens).toEqual(['own', 'given'])
+    expect(handler.mock.calls).toEqual([['own'], ['given']])
     const anonymous = setUp()
-    anonymous.options.onToken = each => void tokens.push(each)
     await anonymous.auth.initialize({ deploymentInfo })
     await anonymous.auth.getToken()
-    expect(tokens).toHaveLength(2)
+    expect(anonymous.handler).not.toHaveBeenCalled()
   })
 
   it('of an expired login cannot be used', async () => {
@@ -346,13 +346,17 @@ describe('an error of a strategy', () => {
 
 describe('a login', () => {
   it('asks whether it may ask the user, and asks when nobody minds', async () => {
-    for (const [mayAsk, calls] of [
-      [() => false, ['restore', 'renew']],
-      [() => true, ['restore', 'renew', 'login popup']],
+    for (const [isInteractive, calls] of [
+      [false, ['restore', 'renew']],
+      [true, ['restore', 'renew', 'login popup']],
       [undefined, ['restore', 'renew', 'login popup']],
     ] as const) {
       const identity = new FakeProvider()
-      const { auth, token, clock } = setUp(loginOf(identity), mayAsk ? { mayAsk } : {})
+      const { auth, token, clock } = setUp(
+        loginOf(identity),
+        {},
+        { ...(isInteractive !== undefined && { isInteractive }) },
+      )
       const first = token('ann')
       identity.restored = async () => ({ accessToken: first })
       identity.renewed = () => Promise.reject(Object.assign(new Error('gone'), { error: 'interaction_required' }))
@@ -408,7 +412,7 @@ describe('a login', () => {
 
   it('has an anonymous stand-in until its user signs in, which is signed out with it', async () => {
     const identity = new FakeProvider()
-    const { auth, token, service, options } = setUp(loginOf(identity))
+    const { auth, token, service, options, handler } = setUp(loginOf(identity))
     await auth.initialize({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
@@ -416,9 +420,7 @@ describe('a login', () => {
     expect(anonymous.split('.')[1]).toBe(
       fakeToken({ exp: service.clock.now() / 1000 + 3600, sub: 'anonymous', jti: 1 }).split('.')[1],
     )
-    const handler = vi.fn()
     const changed = vi.fn()
-    options.onToken = handler
     options.onUserChange = changed
     const own = token('ann')
     identity.signIn = async () => ({ accessToken: own })

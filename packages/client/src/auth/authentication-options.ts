@@ -17,18 +17,12 @@ export interface AuthenticationServiceOptions {
   endpoint?: string | undefined
   /** Where the anonymous token is stored if the input does not specify it. @default sessionStorage */
   cache?: AnonymousAuthCacheConfig | undefined
-  /** Called when a login cannot renew its token silently: whether `getToken()` may ask the user. @default always */
-  mayAsk?: (() => boolean) | undefined
   /**
    * Called for a token of another user (other issuer or subject), from any source: a renewal, another tab, or the host.
    * While it runs there is no token, and callers of `getToken()` wait for it; so it must not request a token itself. If it
    * fails or takes more than 30 seconds, the token is not used.
    */
   onUserChange?: (() => Awaitable<void>) | undefined
-  /** Awaited before the token of a user is used in place of an anonymous one. */
-  onUser?: (() => Awaitable<void>) | undefined
-  /** Called with each new token that is not anonymous. */
-  onToken?: ((token: string) => void) | undefined
 }
 
 /** Options of `AuthenticationService.initialize()`. */

@@ -1,6 +1,7 @@
 import { AuthError, type SDKError } from '../errors.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { AgentScope } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
@@ -46,6 +47,7 @@ interface StrategyInUse {
 export class AuthenticationService {
   readonly #input: AuthenticationInput | undefined
   readonly #options: AuthenticationServiceOptions
+  readonly #scope: Pick<AgentScope<never>, 'shared' | 'status'> | undefined
   readonly #environment: Environment
   readonly #renewal: Renewal
   readonly #current: CurrentToken
@@ -65,13 +67,25 @@ export class AuthenticationService {
    *
    * @throws {AuthError} `invalid_input` when the input has an unsupported shape
    */
-  constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
+  constructor(input?: AuthenticationInput | null, options?: AuthenticationServiceOptions)
+  /** @internal */
+  constructor(
+    input?: AuthenticationInput | null,
+    options?: AuthenticationServiceOptions,
+    scope?: Pick<AgentScope<never>, 'shared' | 'status'>,
+  )
+  constructor(
+    input?: AuthenticationInput | null,
+    options: AuthenticationServiceOptions = {},
+    scope?: Pick<AgentScope<never>, 'shared' | 'status'>,
+  ) {
     this.#options = options
+    this.#scope = scope
     const { cache, logger } = options
     const environment = resolveEnvironment(options.environment)
     this.#environment = environment
     this.#renewal = new Renewal(environment.clock)
-    this.#current = new CurrentToken(environment, options, () =>
+    this.#current = new CurrentToken(environment, options, scope, () =>
       this.#source.strategy?.autoRenews ? this.getToken() : undefined,
     )
     if (input === undefined || input === null) {
@@ -188,7 +202,8 @@ export class AuthenticationService {
     const active = this.#active
     const { supplied } = this.#current
     if (supplied !== undefined) return supplied
-    const mayAsk = () => !this.#isCancelled && this.#options.mayAsk?.() !== false
+    // Read late, since a call that may ask can join a run of initialize().
+    const mayAsk = () => !this.#isCancelled && this.#scope?.status.isInteractive !== false
     return this.#renewal.join('ordinary', signal => {
       this.#isCancelled = false
       return this.#obtain(active, () => active.getToken(mayAsk), signal)

@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { AgentScope } from '../scope.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { subjectOf } from '../util/subject-fingerprint.ts'
 import { ClockSkew } from './access-token.ts'
@@ -32,6 +33,7 @@ export interface ArrivedToken {
 export class CurrentToken {
   readonly #environment: Pick<Environment, 'clock' | 'page'>
   readonly #options: AuthenticationServiceOptions
+  readonly #scope: Pick<AgentScope<never>, 'shared'> | undefined
   readonly #renew: () => Promise<unknown> | undefined
   /** Created with the first token of the host. */
   #skew: ClockSkew | undefined
@@ -49,10 +51,12 @@ export class CurrentToken {
   constructor(
     environment: Pick<Environment, 'clock' | 'page'>,
     options: AuthenticationServiceOptions,
+    scope: Pick<AgentScope<never>, 'shared'> | undefined,
     renew: () => Promise<unknown> | undefined,
   ) {
     this.#environment = environment
     this.#options = options
+    this.#scope = scope
     this.#renew = renew
   }
 
@@ -96,7 +100,7 @@ export class CurrentToken {
       await this.#changeUser(signal)
       this.#user = {}
     } else if (this.#user.isAnonymous && !isAnonymous) {
-      await this.#options.onUser?.()
+      await this.#scope?.shared?.handleUser()
       signal.throwIfAborted()
     }
     this.#user = mergeUser(this.#user, user)
@@ -107,7 +111,7 @@ export class CurrentToken {
     const current = { token, expiresAt, isAnnounced }
     this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
     if (isSame) return
-    if (!isAnonymous) this.#options.onToken?.(token)
+    if (!isAnonymous) this.#scope?.shared?.handleToken(token)
     // Do not call a host function that returns expired tokens in a loop.
     const isOver = expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
     this.#watch(

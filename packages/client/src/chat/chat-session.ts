@@ -291,14 +291,14 @@ export class ChatSession {
    * not cost the user the conversation.
    */
   async #check(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { environment, reportError } = this.#scope
+    const { environment } = this.#scope
     try {
       await withTimeLimit(environment.clock, CHECK_LIMIT_MS, signal, inner => this.loadTranscript(id, inner))
     } catch (cause) {
       if (signal?.aborted) throw cause
       if (cause instanceof ApiError && isSessionRefusal(cause.status)) {
         const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
-        reportError(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
+        this.#scope.reportError(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
         return false
       }
     }

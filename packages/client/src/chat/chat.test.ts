@@ -189,7 +189,7 @@ describe('Chat', () => {
         token: { getToken: async () => 't1', refresh: async () => 't1' },
       })
       told.length = 0
-      chat.renewToken(true)
+      chat.onRefreshRequired(true)
       await turnEventLoop()
       expect(told).toEqual(['token needed: transport_request'])
       outbox.send('waiting')

@@ -223,7 +223,7 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   /** The service requests a new token; `expired` when it no longer accepts the current one. */
-  renewToken(expired: boolean): void {
+  onRefreshRequired(expired: boolean): void {
     this.#token.renew(expired)
   }
 
@@ -302,13 +302,13 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   handleClosed(event: ChatClosed): void {
-    const { status, emit } = this.#scope
+    const { status } = this.#scope
     this.#interrupt()
     const loss = { lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) }
     for (const each of this.#observers) each.handleLost?.(loss)
     status.closed = event
     status.failure = undefined
-    emit('closed', () => event)
+    this.#scope.emit('closed', () => event)
     this.#session.markClosed()
   }
 
@@ -353,10 +353,10 @@ export class Chat implements ConnectionOwner, TokenListener {
     if (!opening || opening.isAnnounced || this.#connection.transport !== transport) return
     opening.isAnnounced = true
     opening.end?.()
-    const { status, emit } = this.#scope
+    const { status } = this.#scope
     status.closed = status.failure = undefined
     for (const each of this.#observers) each.handleConnected?.()
-    emit('connected', () => ({}))
+    this.#scope.emit('connected', () => ({}))
   }
 
   /** The transport is closed or closing. */
@@ -382,12 +382,12 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** Sends the disconnect frame, and closes when it has left, at the time limit, or when the signal is aborted. */
   async #sayGoodbye(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
-    const { environment, facts, newId } = this.#scope
+    const { environment, facts } = this.#scope
     const { clock } = environment
     this.#connection.expectEnd()
     try {
       const frame = encodeMessage(GOODBYE)
-      transport.send(facts.hasReceipts ? addMessageId(frame, newId()) : frame)
+      transport.send(facts.hasReceipts ? addMessageId(frame, this.#scope.newId()) : frame)
       recordOwnFrame(this.#scope, this.#transcript, GOODBYE)
     } catch {
       // Then the service detects it by the close.

@@ -76,7 +76,7 @@ export class Connection {
     this.#clock = clock
     this.#policy = policy
     this.#owner = owner
-    this.retry = new Retry(clock, page, policy, () => void this.#attempt(true))
+    this.retry = new Retry(clock, page, policy)
   }
 
   get state(): ConnectionState {
@@ -267,7 +267,7 @@ export class Connection {
    * @param isUrgent whether the first attempt follows at once
    */
   #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
-    const delayMs = final ? undefined : this.retry.plan(isUrgent)
+    const delayMs = final ? undefined : this.retry.plan(() => void this.#attempt(true), isUrgent)
     if (delayMs === undefined) {
       this.#become({ at: 'closed' })
       tell()

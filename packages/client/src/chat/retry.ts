@@ -23,24 +23,21 @@ export class Retry {
   readonly #clock: Clock
   readonly #page: Page | undefined
   readonly #policy: ReconnectPolicy
-  readonly #onDue: () => void
   /** Further attempts since the start, or since the service worked: set to zero then. During a wait, the number of the next one. */
   attempts = 0
   #stop: (() => void) | undefined
   /** On the monotonic clock. */
   #returnedAt = Number.NEGATIVE_INFINITY
-  /** When the next attempt is due, on the monotonic clock, so that a wall clock that is set back does not delay it. */
-  #dueAt: number | undefined
+  /** On the monotonic clock, so that a wall clock that is set back does not delay the attempt. */
+  #wait: { readonly dueAt: number; readonly onDue: () => void } | undefined
   /** On the wall clock. */
   #lookedAt = 0
   #timer: unknown
 
-  /** @param onDue called when the next attempt is due. No wait is in progress then. */
-  constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy, onDue: () => void) {
+  constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy) {
     this.#clock = clock
     this.#page = page
     this.#policy = policy
-    this.#onDue = onDue
   }
 
   /** Counts from zero, and listens to the page until {@link stop}. */
@@ -48,7 +45,7 @@ export class Retry {
     this.attempts = 0
     this.#stop ??= this.#page?.onReturn(() => {
       this.#returnedAt = this.#clock.monotonic()
-      if (this.#dueAt !== undefined) this.#endWait()
+      if (this.#wait) this.#endWait(this.#wait.onDue)
     })
   }
 
@@ -64,14 +61,15 @@ export class Retry {
    * than two seconds ago, which has probably caused the failure, there is no wait: once for each return, so that a service that keeps
    * closing is not called at once each time.
    *
+   * @param onDue called when the attempt is due. No wait is in progress then.
    * @param isUrgent whether the first attempt follows at once
    */
-  plan(isUrgent = false): number | undefined {
+  plan(onDue: () => void, isUrgent = false): number | undefined {
     if (this.attempts >= this.#policy.maxAttempts) return undefined
     const isAtOnce = this.#consumeReturn() || (isUrgent && this.attempts === 0)
     const delayMs = isAtOnce ? 0 : this.#policy.delayFor(this.attempts)
     this.attempts++
-    this.#dueAt = this.#clock.monotonic() + delayMs
+    this.#wait = { dueAt: this.#clock.monotonic() + delayMs, onDue }
     this.#lookedAt = this.#clock.now()
     this.#arm(delayMs)
     return delayMs
@@ -85,15 +83,15 @@ export class Retry {
 
   /** Ends the wait, without an attempt. */
   cancel(): void {
-    this.#dueAt = undefined
+    this.#wait = undefined
     this.#clock.clearTimeout(this.#timer)
   }
 
   /** The page is back. */
-  #endWait(): void {
+  #endWait(onDue: () => void): void {
     this.#consumeReturn()
     this.skip()
-    this.#onDue()
+    onDue()
   }
 
   #consumeReturn(): boolean {
@@ -109,25 +107,28 @@ export class Retry {
   }
 
   #look(): void {
-    const leftMs = (this.#dueAt ?? 0) - this.#clock.monotonic()
+    const wait = this.#wait
+    if (!wait) return
+    const leftMs = wait.dueAt - this.#clock.monotonic()
     const wallTime = this.#clock.now()
     const hasSlept = this.#page !== undefined && wallTime - this.#lookedAt > LOOK_EVERY_MS + JUMP_MS
     this.#lookedAt = wallTime
-    if (hasSlept) return this.#endWait()
+    if (hasSlept) return this.#endWait(wait.onDue)
     if (leftMs > 0) return this.#arm(leftMs)
     this.cancel()
-    this.#onDue()
+    wait.onDue()
   }
 }
 
 /** Reports a change of the state that the host sees, and when the next attempt follows. */
 export function reportState(
-  { emit, status, environment }: AgentScope<'stateChanged'>,
+  scope: AgentScope<'stateChanged'>,
   state: ConnectionState,
   previousState: ConnectionState,
   retryInMs: number | undefined,
 ): void {
+  const { status, environment } = scope
   status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
   if (state !== previousState)
-    emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
+    scope.emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
 }

@@ -23,6 +23,8 @@ export interface SharedConversation {
   handleAccepted(message: Message): void
   /** The context has changed; null when it was removed. */
   handleContext(changed: Readonly<Record<string, unknown>> | null): void
+  /** Awaited before the token of a user is used in place of an anonymous one. */
+  handleUser(): Promise<void>
   /** The agent has a token of the user. */
   handleToken(token: string): void
 }

@@ -186,14 +186,14 @@ export class GapFill {
 
   /** Emits the events of a message of the agent, with the result of its handler. */
   #report(message: Message, sessionId: string): void {
-    const { emit, logger } = this.#scope
+    const scope = this.#scope
     const isPresent = () => this.#opening?.sessionId === sessionId
     const report = (result: HandlerResult | undefined) => {
       if (!isPresent()) return
       const known = result as MessageHandlerResult | undefined
-      if (known?.type === 'agent_message') emitAgentMessage(emit, known, true)
+      if (known?.type === 'agent_message') emitAgentMessage(scope, known, true)
     }
-    const failed = (error: unknown) => logger.error('A message handler failed.', error)
+    const failed = (error: unknown) => scope.logger.error('A message handler failed.', error)
     try {
       const result = this.#processor.process(message)
       if (result instanceof Promise) result.then(report).catch(failed)

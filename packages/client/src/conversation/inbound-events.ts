@@ -1,5 +1,5 @@
 import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
-import type { Emit, UnreadableFrame } from '../events.ts'
+import type { UnreadableFrame } from '../events.ts'
 import type { Message } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
 import { escalationOf } from './escalation.ts'
@@ -21,29 +21,29 @@ export type InboundEventType =
  * Results of custom handlers, and messages without a handler, are emitted as `message` only.
  */
 export function emitInbound(
-  { emit, reportRateLimit }: AgentScope<InboundEventType>,
+  scope: AgentScope<InboundEventType>,
   message: Message,
   result: HandlerResult | undefined,
   isRecovered: boolean,
 ): void {
-  emit('message', () => ({ data: message }))
+  scope.emit('message', () => ({ data: message }))
   if (result === undefined) return
   const known = result as MessageHandlerResult
   switch (known.type) {
     case 'agent_message':
-      return emitAgentMessage(emit, known, isRecovered)
+      return emitAgentMessage(scope, known, isRecovered)
     case 'heartbeat_processed':
-      return emit('heartbeat', () => told(known))
+      return scope.emit('heartbeat', () => told(known))
     case 'chat_history_processed':
-      return emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
+      return scope.emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
     case 'error_message':
-      if (known.errorCode === SERVICE_ERROR_CODE.TOO_MANY_MESSAGES) reportRateLimit({ message })
-      return emit('errorMessage', () => ({
+      if (known.errorCode === SERVICE_ERROR_CODE.TOO_MANY_MESSAGES) scope.reportRateLimit({ message })
+      return scope.emit('errorMessage', () => ({
         message,
         error: new Error(message.content || 'The service reports an error.'),
       }))
     case 'context_validation':
-      return emit('contextValidation', () => ({ message, issues: known.contextValidationErrors }))
+      return scope.emit('contextValidation', () => ({ message, issues: known.contextValidationErrors }))
     case 'token_refresh_required':
       return
     default:
@@ -52,8 +52,8 @@ export function emitInbound(
 }
 
 /** The event of a frame that could not be read. */
-export function emitUnreadable(emit: Emit<'message'>, data: UnreadableFrame): void {
-  emit('message', () => ({ data }))
+export function emitUnreadable(scope: AgentScope<'message'>, data: UnreadableFrame): void {
+  scope.emit('message', () => ({ data }))
 }
 
 /** The list of a history, with its handler's result; undefined for every other message. */
@@ -63,13 +63,13 @@ export function historyOf(message: Message, result: HandlerResult | undefined): 
 
 /** The events of a message of the agent. `isRecovered` marks one that was found after an outage. */
 export function emitAgentMessage(
-  emit: Emit<'agentMessage' | 'escalation'>,
+  scope: AgentScope<'agentMessage' | 'escalation'>,
   result: AgentMessageResult,
   isRecovered: boolean,
 ): void {
-  emit('agentMessage', () => (isRecovered ? { ...told(result), recovered: true } : told(result)))
+  scope.emit('agentMessage', () => (isRecovered ? { ...told(result), recovered: true } : told(result)))
   const escalation = escalationOf(result)
-  if (escalation) emit('escalation', () => escalation)
+  if (escalation) scope.emit('escalation', () => escalation)
 }
 
 /** A result without what the event's envelope says already. Written out, since a rest copy is slow. */

@@ -115,9 +115,8 @@ describe('frames', () => {
     const { log, inbox, receive } = setUp()
     for (const data of ['x', '[]', '{}', '{"persona":"agent"}', new ArrayBuffer(1), undefined]) inbox.handleFrame(data)
     receive('a')
-    expect(log).toHaveLength(8)
-    expect(log.slice(0, 6).every(line => line.startsWith('unreadable'))).toBe(true)
-    expect(log.at(-1)).toBe('handled a agent_message')
+    expect(log.filter(line => line.startsWith('unreadable'))).toHaveLength(6)
+    expect(log.slice(-2)).toEqual(['arrived a agent_message', 'handled a agent_message'])
   })
 
   it('reports one that no handler accepts', () => {

@@ -165,9 +165,8 @@ export class Inbox implements ChatObserver {
   }
 
   #reportUnreadable(error: ProtocolError, data: unknown): void {
-    const { reportError, emit } = this.#scope
-    reportError(MessageError.unreadable(error))
-    emitUnreadable(emit, data as UnreadableFrame)
+    this.#scope.reportError(MessageError.unreadable(error))
+    emitUnreadable(this.#scope, data as UnreadableFrame)
   }
 
   /**

@@ -1,6 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
-import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import { isUserMessage, Message, type MessageObject, type MessageOrigin } from './message.ts'
 import type { Transcript } from './transcript.ts'
@@ -28,7 +27,7 @@ export interface SendOptions {
 export function composeMessage(
   data: string | MessageObject | Message,
   options: SendOptions,
-  { environment, newId }: Pick<AgentScope<never>, 'environment' | 'newId'>,
+  scope: Pick<AgentScope<never>, 'environment' | 'newId'>,
   origin: MessageOrigin | undefined,
 ): Message {
   const given: Partial<Message> = typeof data === 'string' ? { content: data } : (data as Partial<Message>)
@@ -36,9 +35,9 @@ export function composeMessage(
     throw new MessageError('send() takes text, a Message, or an object with persona, role and content.', 'invalid')
   const message = new Message(given.persona ?? PERSONA.CUSTOMER, given.role ?? ROLE.HUMAN, given.content, {
     // An empty id counts as none.
-    messageId: options.id || given.messageId || newId(),
+    messageId: options.id || given.messageId || scope.newId(),
     messageData: given.messageData,
-    timestamp: given.timestamp ?? environment.clock.now(),
+    timestamp: given.timestamp ?? scope.environment.clock.now(),
     from: options.from ?? given.from ?? PERSONA.CUSTOMER,
     to: options.to ?? given.to ?? origin?.agentName,
     agentId: origin?.agentId,
@@ -84,29 +83,4 @@ export function recordOwnFrame(scope: AgentScope<never>, transcript: Transcript,
   // The transcript is that of the next user already; and of a tab that leaves, the service receives nothing.
   if (status.isLeaving || config.tabs) return
   transcript.record(composeMessage(written, {}, scope, facts), 'sent', environment.clock.now())
-}
-
-/** Ids made from one random UUID. */
-const IDS_PER_UUID = 0x10000
-
-const HEX = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
-/**
- * A function that creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random
- * UUID for each costs half as much as encoding a short message. They are unique, not secret: an id identifies a message for
- * the host that sent it and is not sent.
- */
-export function createMessageIds(environment: Pick<Environment, 'randomUUID'>): () => string {
-  let head = ''
-  // The head with two of the four digits: an id is joined of two parts only.
-  let block = ''
-  let next = IDS_PER_UUID
-  return () => {
-    if (next === IDS_PER_UUID) {
-      head = environment.randomUUID().slice(0, -4)
-      next = 0
-    }
-    if ((next & 0xff) === 0) block = `${head}${HEX[next >> 8]}`
-    return `${block}${HEX[next++ & 0xff]}`
-  }
 }

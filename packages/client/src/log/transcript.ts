@@ -51,7 +51,7 @@ export class Transcript {
   readonly #entries = new EntryList<TranscriptEntry>()
   /** Number of the last id, where no agent creates one. */
   #lastId = 0
-  #missing: KnownMessage[] = []
+  #missing: KnownMessage[] | undefined
   #isComplete = true
 
   constructor(config?: TranscriptConfig)
@@ -64,7 +64,7 @@ export class Transcript {
 
   /** Removes every entry, and what is known of messages that are not stored: another user follows. */
   forgetUser(): void {
-    this.#missing = []
+    this.#missing = undefined
     this.#isComplete = true
     this.#empty()
   }
@@ -176,7 +176,7 @@ export class Transcript {
    * @internal
    */
   get missing(): readonly KnownMessage[] {
-    return this.#missing
+    return this.#missing ?? []
   }
 
   /**
@@ -191,6 +191,7 @@ export class Transcript {
   /** Notes a message that is not stored. */
   noteMissing(message: Message, direction: 'sent' | 'received'): void {
     if (message.role === ROLE.HEARTBEAT || message.role === ROLE.TOKEN) return
+    this.#missing ??= []
     this.#missing.push(knownMessage(message, direction === 'sent'))
     if (this.#missing.length <= 2 * MAX_MISSING) return
     this.#missing = this.#missing.slice(-MAX_MISSING)

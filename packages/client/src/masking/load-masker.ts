@@ -12,10 +12,11 @@ import type { FoundRules, MaskingUnavailableReason } from './masking.ts'
  */
 export async function loadMasker(
   { deployment, api, agent }: LoadedAgent,
-  { config, logger, emit }: AgentScope<'maskingPatternsRefused'>,
+  scope: AgentScope<'maskingPatternsRefused'>,
   onUnavailable: (reason: MaskingUnavailableReason) => void,
   signal: AbortSignal,
 ): Promise<FoundRules> {
+  const { config, logger } = scope
   // Then one unusable pattern makes all rules unusable.
   const required = config.masking.required === true
   const without = (reason: MaskingUnavailableReason, warning?: string): 'none' => {
@@ -38,7 +39,7 @@ export async function loadMasker(
   const { refused, ruleCount } = masker
   if (refused.length > 0) {
     for (const { name, reason } of refused) logger.warn(`The masking pattern "${name}" is not used: it ${reason}.`)
-    emit('maskingPatternsRefused', () => ({ patterns: refused }))
+    scope.emit('maskingPatternsRefused', () => ({ patterns: refused }))
     if (required || ruleCount === 0) return without('patterns_refused')
   }
   if (required && ruleCount === 0)

@@ -75,7 +75,7 @@ describe('Outbox over a chat', () => {
               chat.offerToken(newToken())
               break
             case 'renew':
-              if (needsToken) chat.renewToken(true)
+              if (needsToken) chat.onRefreshRequired(true)
               break
             case 'advance':
               await clock.advance(each.ms)

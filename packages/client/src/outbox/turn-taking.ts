@@ -50,7 +50,7 @@ export class TurnTaking {
   /** The last message of the agent: in a history, what comes after it is new. */
   #lastHeard: Message | undefined
   /** Texts of the user messages that were written since that one. */
-  #written: (string | undefined)[] = []
+  #written: (string | undefined)[] | undefined
   /** The session of these texts, of the agent's messages and of the question. */
   #sessionId: string | undefined
   #pauseTimer: unknown
@@ -170,7 +170,7 @@ export class TurnTaking {
     }
     const { question, timer } = turn
     // The same words may have been written before.
-    const written = this.#written.filter(content => content === question.message.content).length
+    const written = this.#written?.filter(content => content === question.message.content).length ?? 0
     const found = findAnswer(messages, question.message, this.#lastHeard ?? 'start', written)
     if (!found) return
     const { isAsked, answer } = found
@@ -216,19 +216,19 @@ export class TurnTaking {
   }
 
   #noteWritten({ message }: OutboxEntry): void {
+    this.#written ??= []
     this.#written.push(message.content)
     if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
   }
 
   #forgetWords(): void {
-    this.#lastHeard = undefined
-    this.#written = []
+    this.#lastHeard = this.#written = undefined
   }
 
   #hear(message: Message | undefined): void {
     if (!message) return
     this.#lastHeard = message
-    this.#written = []
+    this.#written = undefined
   }
 }
 

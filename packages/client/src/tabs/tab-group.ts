@@ -58,7 +58,8 @@ export class TabGroup {
 
   constructor(parts: TabParts, window: PageWindow) {
     this.#parts = parts
-    const { environment, config, emit, logger } = parts.scope
+    const { scope } = parts
+    const { environment, config, logger } = scope
     const { clock, randomUUID, WebSocket } = environment
     this.#id = randomUUID()
     this.#signOuts = new SignOuts(parts.scope)
@@ -100,7 +101,7 @@ export class TabGroup {
     this.#foreignOptions = {
       now: clock.now,
       doubtAfterMs: config.doubtAfterMs,
-      updated: update => emit('deliveryUpdate', () => update),
+      updated: update => scope.emit('deliveryUpdate', () => update),
       act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
     }
     this.#foreign = new ForeignMessages(this.#foreignOptions)

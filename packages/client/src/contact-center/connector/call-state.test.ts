@@ -17,7 +17,7 @@ describe('CallState', () => {
     const scope = setUpScope({ config: { cache: { enabled: false } }, environment: { clock } })
     const emit: Emit<AgentEventType> = (name, payload) => void told.push([name, payload()])
     context = new ContextStore(scope)
-    calls = new CallState({ ...scope, emit }, context)
+    calls = new CallState(Object.assign(scope, { emit }), context)
   })
 
   it('is empty at first', () => {

@@ -86,10 +86,10 @@ export class CallState {
 
   /** @param id blank or null when the call has ended */
   setConversationId(id: Id | null): void {
-    const { facts, emit } = this.#scope
+    const { facts } = this.#scope
     const conversationId = textOf(id).trim() || null
     facts.conversationId = conversationId
-    emit('conversationIdUpdate', () => ({ conversationId }))
+    this.#scope.emit('conversationIdUpdate', () => ({ conversationId }))
   }
 
   /** Merges facts into the known ones, by name and not deeper. Anything but an object is ignored. */
@@ -106,13 +106,12 @@ export class CallState {
    */
   setUserFilterTags(tags: FilterTags): void {
     if (!isJsonObject(tags)) return
-    const { emit } = this.#scope
     const context = this.#context
     // First, since it may throw.
     context.merge({ [FILTER_TAGS_ATTRIBUTE]: withTags(context.get(), tags) })
     const filterTags = withTags(this.#userContext, tags)
     this.#mergeUserContext({ [FILTER_TAGS_ATTRIBUTE]: filterTags })
-    emit('filterTagsUpdate', () => ({ filterTags }))
+    this.#scope.emit('filterTagsUpdate', () => ({ filterTags }))
   }
 
   setPlatformAuthenticated(authenticated: boolean): void {
@@ -124,7 +123,7 @@ export class CallState {
 
   /** Discards the call of a user who signs out, and emits the events of everything that was set (SEC-15). */
   forgetUser(): void {
-    const { emit, facts } = this.#scope
+    const { facts } = this.#scope
     const { [FILTER_TAGS_ATTRIBUTE]: tags } = this.#userContext ?? {}
     const hadUserContext = this.#userContext !== null
     this.#userContext = null
@@ -132,8 +131,8 @@ export class CallState {
     if (this.#entries.length > 0) this.clearTranscript()
     if (this.#callerInfo) this.setCallerInfo(null)
     if (facts.conversationId !== null) this.setConversationId(null)
-    if (hadUserContext) emit('userContextUpdate', () => ({ userContext: {} }))
-    if (tags !== undefined) emit('filterTagsUpdate', () => ({ filterTags: {} }))
+    if (hadUserContext) this.#scope.emit('userContextUpdate', () => ({ userContext: {} }))
+    if (tags !== undefined) this.#scope.emit('filterTagsUpdate', () => ({ filterTags: {} }))
   }
 
   #mergeUserContext(facts: UserContext): void {

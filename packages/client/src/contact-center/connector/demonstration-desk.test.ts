@@ -17,7 +17,7 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
   const heard: string[] = []
   let context: Record<string, unknown> = {}
   const emit: Emit<AgentEventType> = name => void heard.push(name)
-  const calls = new CallState({ ...setUpScope(), emit }, {
+  const calls = new CallState(Object.assign(setUpScope(), { emit }), {
     get: () => context,
     merge: (attributes: object) => void (context = { ...context, ...attributes }),
   } as never)

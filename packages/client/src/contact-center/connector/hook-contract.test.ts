@@ -27,7 +27,7 @@ describe('[OPS-02] HookContract', () => {
     messageListeners = new Set()
     const scope = setUpScope({ environment: { clock: { now: () => 1_700_000_000_000 } as never } })
     const emit: Emit<AgentEventType> = (name, payload) => void heard.push([name, payload()])
-    calls = new CallState({ ...scope, emit }, {
+    calls = new CallState(Object.assign(scope, { emit }), {
       get: () => stored,
       merge: (attributes: object) => void Object.assign(stored, attributes),
     } as never)

@@ -212,15 +212,15 @@ export class PortalPipeline {
   }
 
   #notify(stop: Stop): Awaitable<void> {
-    const { emit } = this.#parts.scope
+    const { scope } = this.#parts
     switch (stop.at) {
       case 'portal':
-        return emit('portalsAvailable', () => ({ portals: stop.portals }))
+        return scope.emit('portalsAvailable', () => ({ portals: stop.portals }))
       case 'agent':
-        return emit('agentsAvailable', () => ({ agents: stop.agents }))
+        return scope.emit('agentsAvailable', () => ({ agents: stop.agents }))
       case 'profile': {
         const { profiles, portal } = stop.entered
-        return emit('profilesAvailable', () => ({ profiles, selectedPortal: portal }))
+        return scope.emit('profilesAvailable', () => ({ profiles, selectedPortal: portal }))
       }
       case 'complete':
         return this.#parts.onComplete(stop.outcome)
