@@ -164,7 +164,7 @@ export class ConnectorError extends SDKError {
 }
 
 /** What failed in the portal selection: the code of an {@link InitializationPipelineError}. */
-export const InitializationPipelineErrorCode = Object.freeze({
+export const InitializationPipelineErrorCode = /* @__PURE__ */ Object.freeze({
   /** No access token could be obtained before the selection started. */
   AUTH_TOKEN_REQUIRED: 'AUTH_TOKEN_REQUIRED',
   /** The list of portals could not be loaded. */

@@ -7,7 +7,7 @@ export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel]
 /** The name of a level. */
 export type LogLevelName = keyof typeof LogLevel
 
-const NAMES = Object.keys(LogLevel) as LogLevelName[]
+const NAMES = /* @__PURE__ */ Object.keys(LogLevel) as LogLevelName[]
 
 /** The name of a level, as `'WARN'`. */
 export function getLevelName(level: LogLevel): LogLevelName {

@@ -128,10 +128,10 @@ export abstract class BaseMessageHandler {
 }
 
 // Shared by all results, so a listener must not be able to change them.
-const SYSTEM: Party = Object.freeze({ name: 'System', isAi: false })
-const CLIENT: Party = Object.freeze({ name: 'Client', isAi: false })
-const CUSTOMER: Party = Object.freeze({ name: 'Customer', isAi: false })
-const NO_DATA: MessageData = Object.freeze({})
+const SYSTEM: Party = /* @__PURE__ */ Object.freeze({ name: 'System', isAi: false })
+const CLIENT: Party = /* @__PURE__ */ Object.freeze({ name: 'Client', isAi: false })
+const CUSTOMER: Party = /* @__PURE__ */ Object.freeze({ name: 'Customer', isAi: false })
+const NO_DATA: MessageData = /* @__PURE__ */ Object.freeze({})
 
 /**
  * A handler's result with the common fields. Written out field by field, here and in the handlers, since this runs for

@@ -92,4 +92,4 @@ class MessageStream implements AsyncIterableIterator<Message> {
   }
 }
 
-const OVER: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined })
+const OVER: IteratorReturnResult<undefined> = /* @__PURE__ */ Object.freeze({ done: true, value: undefined })

@@ -9,7 +9,7 @@ export interface CallTranscriptEntry {
 }
 
 /** The transcript of a call in which nothing has been said, and of no call. */
-export const NO_CALL_TRANSCRIPT: readonly CallTranscriptEntry[] = Object.freeze([])
+export const NO_CALL_TRANSCRIPT: readonly CallTranscriptEntry[] = /* @__PURE__ */ Object.freeze([])
 
 /** An utterance that a connector adds to the call's transcript. */
 export interface CallTranscriptInput {
