@@ -68,7 +68,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     },
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
-  'turn-taking': whole('outbox', 'turn-taking', 'questions'),
+  'turn-taking': whole('outbox', 'turn-taking'),
   transcript: beside(`${client}/log/transcript`),
   recovery: withTests(whole('conversation', 'gap-fill', 'recovery'), [`${client}/ai-agent.transcript.test.ts`]),
   reconcile: beside(`${client}/log/reconcile`),

@@ -200,7 +200,7 @@ export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
 export type { Delivery } from './outbox/delivery.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
-export type { AskOptions } from './outbox/questions.ts'
+export type { AskOptions } from './outbox/outbox.ts'
 export type { Clock } from './platform/clock.ts'
 export type {
   Environment,

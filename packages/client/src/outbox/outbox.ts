@@ -1,10 +1,11 @@
 import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Chat, ChatObserver, ConnectionLoss } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
+import { ConnectionState } from '../chat/connection-state.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
 import type { Transport } from '../chat/transport.ts'
-import { MessageError, SDKError } from '../errors.ts'
+import { abortedError, MessageError, SDKError } from '../errors.ts'
 import { addressMessage, detachMessage, type SendOptions } from '../log/compose.ts'
 import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
 import { isUserMessage, type Message, type MessageObject } from '../log/message.ts'
@@ -18,9 +19,27 @@ import { Evidence } from './evidence.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, type QueueStore } from './ledger.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
-import { type AskOptions, Questions, type QuestionsOwner } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
 import { TurnTaking } from './turn-taking.ts'
+
+/** Options of `ask()`. */
+export interface AskOptions {
+  /** Gives up the question: the promise rejects with code ABORTED, and the next question takes its turn. */
+  signal?: AbortSignal
+  /**
+   * Longest wait for the answer, in milliseconds, from the call on. It includes earlier questions and the connection.
+   * `Infinity` sets no limit.
+   *
+   * @default 120_000
+   */
+  timeoutMs?: number
+}
+
+/** Slow agents answer within a minute; the caller must not wait endlessly. */
+const ANSWER_LIMIT_MS = 120_000
+
+/** How long a question may wait for the agent or the connection before the log warns, in milliseconds. */
+export const WARN_AFTER_MS = 3_000
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
@@ -36,7 +55,7 @@ import { TurnTaking } from './turn-taking.ts'
 
 type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 
-export class Outbox implements QuestionsOwner, ChatObserver {
+export class Outbox implements ChatObserver {
   readonly #scope: OutboxScope
   readonly #masking: Masking
   readonly #chat: Chat
@@ -44,7 +63,6 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   readonly #context: ContextStore
   readonly #transcript: Transcript
   readonly #liveness: Liveness
-  readonly #questions: Questions
   readonly #evidence: Evidence
   readonly turns: TurnTaking
   readonly lane: Lane
@@ -80,8 +98,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     this.#liveness = liveness
     this.policy = new ResendPolicy(scope)
     this.ledger = new DeliveryLedger(scope)
-    this.#questions = new Questions(scope, chat, this)
-    this.turns = new TurnTaking(scope, this.policy, () => this.#questions.startNext())
+    this.turns = new TurnTaking(scope, this.policy, () => this.#startNext())
     this.#evidence = new Evidence(scope, this.ledger, () => this.#resend())
     this.lane = new Lane(scope, this.ledger, this.policy, this.#evidence, this.turns)
     chat.observe(this)
@@ -105,14 +122,46 @@ export class Outbox implements QuestionsOwner, ChatObserver {
    * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`, `masking_unavailable`; nothing has changed
    */
   send(data: string | MessageObject | Message, options: SendOptions = {}): string {
-    const entry = createEntry(data, options, this.#scope, this.canPass ? this.#scope.facts : undefined)
-    this.submit(entry)
+    const entry = createEntry(data, options, this.#scope, this.#canPass ? this.#scope.facts : undefined)
+    this.#submit(entry)
     return entry.id
   }
 
   /** Sends a question when its turn comes, and resolves with the answer. See `AiAgent.ask()`. */
-  ask(text: string, options: AskOptions = {}): Promise<Message> {
-    return this.#questions.ask(text, options)
+  async ask(text: string, { signal, timeoutMs = ANSWER_LIMIT_MS }: AskOptions = {}): Promise<Message> {
+    if (signal?.aborted) throw abortedError('ask()', signal)
+    if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
+    if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
+    const { environment, status, logger } = this.#scope
+    const { clock } = environment
+    const entry = createEntry(text, {}, this.#scope, undefined)
+    const { id } = entry
+    const why = () => whyWaiting(entry, status.isReady, this.#chat.state)
+    entry.state = 'awaiting-turn'
+    if (this.ledger.awaiting.size > 0 || !this.turns.canStart()) this.#requireSpace(id)
+    const isOffline = () => !status.isReady || this.#chat.state !== ConnectionState.CONNECTED
+    const timers: unknown[] = []
+    let abort = () => {}
+    try {
+      return await new Promise<Message>((resolve, reject) => {
+        const question: Question = Object.assign(entry, { reply: { resolve, reject } })
+        const end = (error: SDKError) => (this.#giveUp(question), reject(error))
+        abort = () => end(abortedError('ask()', signal as AbortSignal))
+        signal?.addEventListener('abort', abort)
+        if (timeoutMs !== Infinity) timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, why())), timeoutMs))
+        if (isOffline())
+          timers.push(
+            clock.setTimeout(() => {
+              if (isOffline()) logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
+            }, WARN_AFTER_MS),
+          )
+        this.ledger.add(question, this.ledger.awaiting)
+        this.#startNext()
+      })
+    } finally {
+      for (const timer of timers) clock.clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
   }
 
   /** The agent is ready: what the previous page left and held entries go on, in order. */
@@ -156,7 +205,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
         const frame = entry.message.toPayloadString()
         this.#enter(entry, frame)
         this.accepted(entry.message, frame.length, true)
-      } else this.submit(entry)
+      } else this.#submit(entry)
     } catch (error) {
       this.ledger.settle(entry, state, reason)
       throw error
@@ -228,24 +277,46 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   }
 
   /** Whether an entry need not be held until the agent is ready. */
-  get canPass(): boolean {
+  get #canPass(): boolean {
     return this.ledger.held.size === 0 && this.#scope.status.isReady
   }
 
   /** Lets an entry pass, or holds it until the agent is ready. */
-  submit(entry: OutboxEntry): void {
-    if (this.canPass) return this.#pass(entry)
-    this.requireSpace(entry.id)
+  #submit(entry: OutboxEntry): void {
+    if (this.#canPass) return this.#pass(entry)
+    this.#requireSpace(entry.id)
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
     entry.state = 'held'
     this.ledger.add(entry, this.ledger.held)
   }
 
+  /** Sends the questions whose turn has come. */
+  #startNext(): void {
+    const { environment, facts } = this.#scope
+    const { turns, ledger } = this
+    while (ledger.awaiting.size > 0 && turns.canStart()) {
+      const question = ledger.awaiting.first as Question | undefined
+      if (!question) return
+      ledger.awaiting.delete(question)
+      turns.start(question)
+      try {
+        const message = question.message.clone({ timestamp: environment.clock.now() })
+        question.message = this.#canPass ? addressMessage(message, facts) : message
+        this.#submit(question)
+      } catch (error) {
+        // A question that is refused gives the turn to the next one.
+        turns.end(question)
+        ledger.settle(question, 'failed', (error as MessageError).reason as DeliveryReason)
+        question.reply.reject(error)
+      }
+    }
+  }
+
   /** The caller of a question no longer waits for the answer. */
-  giveUp(question: Question): void {
+  #giveUp(question: Question): void {
     if (this.ledger.remove(question)) this.#settleWaiting(question, 'cancelled')
-    if (this.turns.end(question)) this.#questions.startNext()
+    if (this.turns.end(question)) this.#startNext()
   }
 
   #drop(
@@ -260,7 +331,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
     else if (outcome === 'failed') this.#scope.reportError(error)
-    if (hadTurn) this.#questions.startNext()
+    if (hadTurn) this.#startNext()
   }
 
   /** Settles an entry that was taken out. What was written once already may have arrived. */
@@ -274,7 +345,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   }
 
   /** @throws {MessageError} reason `queue_full` */
-  requireSpace(messageId: string): void {
+  #requireSpace(messageId: string): void {
     const { maxQueueSize } = this.#scope.config
     if (this.size < maxQueueSize) return
     const message = `The message was refused: ${maxQueueSize} messages are waiting already. Connect, or raise maxQueueSize.`
@@ -324,7 +395,7 @@ export class Outbox implements QuestionsOwner, ChatObserver {
   /** Writes or queues an encoded entry. */
   #enter(entry: OutboxEntry, frame: string): void {
     if (!this.lane.write(entry, frame)) {
-      this.requireSpace(entry.id)
+      this.#requireSpace(entry.id)
       this.lane.enqueue(entry)
     }
     this.ledger.add(entry)
@@ -459,4 +530,19 @@ export function largeFrameBytes(frame: string): number | undefined {
   if (frame.length * MAX_BYTES_PER_UNIT <= LARGE_BYTES) return undefined
   const bytes = utf8Bytes(frame).length
   return bytes > LARGE_BYTES ? bytes : undefined
+}
+
+function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent has not answered'): MessageError {
+  return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
+}
+
+/** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
+function whyWaiting(entry: OutboxEntry, isReady: boolean, chatState: ConnectionState): string | undefined {
+  if (stateOf(entry) !== 'queued') return undefined
+  if (!isReady) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
+  if (chatState === 'IDLE' || chatState === 'CLOSED') return 'the chat is not connected: call connect()'
+  if (chatState !== 'CONNECTED') return `the chat is ${chatState}`
+  return entry.state === 'awaiting-turn'
+    ? 'an earlier question has no answer yet'
+    : 'the chat waits for an access token'
 }

@@ -3,7 +3,7 @@ import { rejection } from '../../test/agent-harness.ts'
 import { messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from '../log/message.ts'
-import { WARN_AFTER_MS } from './questions.ts'
+import { WARN_AFTER_MS } from './outbox.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './turn-taking.ts'
 
 /** How long a question waits for the history after a reconnect, in milliseconds. */
