@@ -133,8 +133,8 @@ export const ERRORS = {
         todo: 'offer the login again',
       },
       browser_unsupported: {
-        when: 'no page, no encryption (http), no store, or an unfinished earlier sign-in',
-        todo: 'reload; serve the page over https',
+        when: 'no page, no encryption (http), no store, a full sessionStorage for a login by redirect, or an unfinished earlier sign-in',
+        todo: 'reload; free sessionStorage; serve the page over https',
       },
       invalid_input: {
         when: '`auth` has an unsupported shape, a login lacks a field, or a token is blank',
