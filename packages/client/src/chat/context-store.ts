@@ -142,18 +142,26 @@ export class ContextStore {
 
   /** Removes all attributes, here and in the store. */
   remove(): Awaitable<void> {
+    this.#drop()
+    return this.#write()
+  }
+
+  /**
+   * Like {@link remove}, and clears the user of the context.
+   *
+   * @throws when the store fails, at once or by the promise
+   */
+  forgetUser(): Awaitable<void> {
+    this.#drop()
+    this.belongTo(undefined)
+    return this.#store.erase(this.#key)
+  }
+
+  #drop(): void {
     this.#scope.shared?.handleContext(null)
     this.#attributes = null
     this.#setHere = undefined
     if (this.#meanwhile) this.#meanwhile.removed = true
-    return this.#write()
-  }
-
-  /** Like {@link remove}, and clears the user of the context. */
-  forgetUser(): Awaitable<void> {
-    const removed = this.remove()
-    this.belongTo(undefined)
-    return removed
   }
 
   #take(stored: StoredEntry<unknown>): void {

@@ -133,7 +133,7 @@ export class StoredQueue {
     const parts = this.#place?.userParts ?? this.#options.userParts()
     this.#depart()
     if (!parts) return
-    await this.#left.run(async () => {
+    await this.#left.remove(async () => {
       await this.#options.store.remove(parts)
       this.#leave()
     })

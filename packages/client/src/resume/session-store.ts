@@ -1,6 +1,6 @@
 import type { KeyParts } from '../storage/keyed-store.ts'
 
-/** Where the session of the conversation is kept for the next page. One operation after the other; none rejects. */
+/** Where the session of the conversation is kept for the next page. One operation after the other; only `forget` rejects. */
 export interface SessionStore {
   /** The session stored under a key, if this page may use it. Later sessions are stored under that key. */
   take(key: string): Promise<string | undefined>
@@ -8,7 +8,11 @@ export interface SessionStore {
   keep(sessionId: string, key: string): void
   /** Removes the stored session. */
   drop(): void
-  /** Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page. */
+  /**
+   * Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page.
+   *
+   * @throws when the store fails
+   */
   forget(parts: KeyParts, except?: KeyParts): Promise<void>
   /** The host's data of the current session. */
   getData(): Promise<unknown>

@@ -90,8 +90,8 @@ export class StoredSession implements SessionStore {
   }
 
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
-    await this.#after(async () => {
-      if (await this.#left.forget(parts, except)) this.#session = undefined
+    await this.#left.remove(async () => {
+      if (!this.#isGone && (await this.#left.forget(parts, except))) this.#session = undefined
     })
   }
 

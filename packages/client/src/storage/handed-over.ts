@@ -114,8 +114,13 @@ export class HandedOver<T> {
 
   /** Runs work after all before it. A store that fails costs the next page what is left, and this page nothing. */
   run<R>(work: () => Promise<R>): Promise<R | undefined> {
-    const done = this.#last.then(work).catch(error => this.#fail(error))
-    this.#last = done
+    return this.remove(work).catch(error => this.#fail(error))
+  }
+
+  /** As {@link run}, and rejects when the store fails: what has to go is left. */
+  remove<R>(work: () => Promise<R>): Promise<R> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => {})
     return done
   }
 
@@ -208,6 +213,7 @@ export class HandedOver<T> {
    * process.
    *
    * @returns whether that of this page is one of them
+   * @throws when the store fails
    */
   async forget(parts: KeyParts, except?: KeyParts): Promise<boolean> {
     const { store } = this.#options
@@ -216,7 +222,7 @@ export class HandedOver<T> {
     for (const key of await store.keys(parts, except)) {
       const user = users?.get(key)
       if (user && user !== this) continue
-      await store.delete(key)
+      await store.erase(key)
       if (user) hasOwn = this.#isEmpty = true
     }
     return hasOwn

@@ -207,8 +207,17 @@ export class KeyedStore<T = unknown> {
   /** Removes the entry of a key, unless it is another deployment's. */
   delete(key: string): Awaitable<void> {
     const guard = this.#guard
-    if (!guard || this.#kind.ownerIn === undefined) return guard?.delete(key)
-    return after(guard.get(key), entry => (this.#isOthers(entry) ? undefined : guard.delete(key)))
+    return this.#unlessOthers(key, () => guard?.delete(key))
+  }
+
+  /**
+   * As {@link delete}.
+   *
+   * @throws when the store failed or did not answer in time, at once or by the promise: the entry may remain, but is not read
+   */
+  erase(key: string): Awaitable<void> {
+    const guard = this.#guard
+    return this.#unlessOthers(key, () => guard?.remove(key))
   }
 
   /**
@@ -278,7 +287,7 @@ export class KeyedStore<T = unknown> {
     if (!guard) return
     const { id, start, matches } = this.#matching(parts, except, text)
     if (!this.#kind.ownerIn) return guard.removeAll(id, start, matches)
-    return after(guard.keys(start), keys => all(keys.filter(matches).map(key => this.delete(key))))
+    return after(guard.list(start), keys => all(keys.filter(matches).map(key => this.erase(key))))
   }
 
   /**
@@ -331,6 +340,12 @@ export class KeyedStore<T = unknown> {
     const others = except && keysWith(this.#kind, cache, { ...parts, ...except }).pattern
     const matches = (key: string) => key.includes(text, start.length) && pattern.test(key) && !others?.test(key)
     return { id: `${pattern} ${others} ${text}`, start, matches }
+  }
+
+  #unlessOthers(key: string, remove: () => Awaitable<void>): Awaitable<void> {
+    const guard = this.#guard
+    if (!guard || this.#kind.ownerIn === undefined) return remove()
+    return after(guard.get(key), entry => (this.#isOthers(entry) ? undefined : remove()))
   }
 
   #isOthers(entry: StoredEntry<unknown> | null): boolean {

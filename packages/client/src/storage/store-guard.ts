@@ -93,7 +93,7 @@ export class StoreGuard implements CacheAdapter {
   }
 
   delete(key: string): Awaitable<void> {
-    return this.#answer(() => this.#remove(key, each => each === key, [key], LIMIT_MS), undefined, nothing)
+    return this.#answer(() => this.remove(key), undefined, nothing)
   }
 
   clear(prefix?: string): Awaitable<void> {
@@ -107,10 +107,11 @@ export class StoreGuard implements CacheAdapter {
   /**
    * The keys that start with a prefix.
    *
-   * @throws the error of the store, or a `TimeLimitError`: it is not empty
+   * @throws the error of the store, or a `TimeLimitError`, at once or by the promise: it is not empty
    */
-  async list(prefix: string): Promise<string[]> {
-    return texts(await this.#limited(this.#adapter.keys(prefix), LIMIT_MS))
+  list(prefix: string): Awaitable<string[]> {
+    const keys = this.#adapter.keys(prefix)
+    return isPromiseLike(keys) ? this.#limited(keys, LIMIT_MS).then(texts) : texts(keys)
   }
 
   /**
@@ -134,6 +135,16 @@ export class StoreGuard implements CacheAdapter {
     if (key === undefined || !this.#removals) return false
     for (const { matches, written } of this.#removals.values()) if (!written.has(key) && matches(key)) return true
     return false
+  }
+
+  /**
+   * Removes the entry of a key.
+   *
+   * @throws as {@link removeAll}
+   */
+  remove(key: string): Promise<void> | undefined {
+    const removed = this.#remove(key, each => each === key, [key], LIMIT_MS)
+    return removed && this.#limited(removed, LIMIT_MS)
   }
 
   /** @param listed the keys, or the prefix of the keys to list */

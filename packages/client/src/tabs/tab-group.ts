@@ -138,13 +138,13 @@ export class TabGroup {
     if (!(await this.#signOuts.leaveMissed())) return undefined
     logger.info('The user signed out in another tab, which an earlier page of this one did not notice.')
     context.forgetPrevious()
-    void resume?.(part => part.forgetUser(undefined))
+    const onError = (error: unknown) =>
+      logger.warn('Stored data of the user who signed out could not be removed.', { error })
+    resume?.(part => part.forgetUser(undefined)).catch(onError)
     // In the store of all tabs that tab has removed the user, and another one may have signed in since.
     const ownStore = { ...environment, localStorage: undefined }
     takeStoredLogin(auth, ownStore, endpoint)
-    await clearStored(ownStore, endpoint, cache, { isSignOut: true }).catch(error =>
-      logger.warn('Stored data of the user who signed out could not be removed.', { error }),
-    )
+    await clearStored(ownStore, endpoint, cache, { isSignOut: true }).catch(onError)
     const isOwnLogin = auth && 'type' in auth && auth.type === 'pkce'
     return isOwnLogin ? undefined : () => authentication.forgetUser()
   }
