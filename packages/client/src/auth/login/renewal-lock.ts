@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.ts'
 import { type Clock, sleep } from '../../platform/clock.ts'
 import { hold, type LockPage, names, type Release } from '../../platform/locks.ts'
+import { TimeLimitError, withTimeLimit } from '../../util/abort.ts'
 import { fnv1a } from '../../util/fnv1a.ts'
 import { RENEWAL_WAIT_MS } from './code-flow.ts'
 import { USER_VERSION } from './provider-address.ts'
@@ -38,14 +39,11 @@ export class RenewalLock {
 
   /** Runs work while no other tab does. A frozen tab may hold the lock indefinitely, so the wait has a limit. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const limit = new AbortController()
-    const timer = this.#clock.setTimeout(() => limit.abort(), RENEWAL_WAIT_MS)
-    const release = await hold(this.#page, this.#name, { signal: limit.signal })
-      .catch(error => {
-        if (limit.signal.aborted) return undefined
-        throw error
-      })
-      .finally(() => this.#clock.clearTimeout(timer))
+    const wait = (signal: AbortSignal) => hold(this.#page, this.#name, { signal })
+    const release = await withTimeLimit(this.#clock, RENEWAL_WAIT_MS, undefined, wait).catch(error => {
+      if (error instanceof TimeLimitError) return undefined
+      throw error
+    })
     return work().finally(release)
   }
 
