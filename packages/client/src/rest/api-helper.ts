@@ -46,6 +46,11 @@ import * as calls from './calls.ts'
 import { type HttpCall, type NamedCall, request, withCallName } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 
+/** The store of the deployment info of all agents of the page or process. @default that of the place */
+let sharedAdapter: CacheAdapter | undefined
+/** The last store of deployment info over each place, so that one call can empty them. */
+const infoStores = /* @__PURE__ */ new Map<object, KeyedStore<DeploymentInfo>>()
+
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
  *
@@ -90,12 +95,15 @@ export class ApiHelper {
    * Replaces the store of the deployment info for all agents of the page or process; undefined restores the default.
    */
   static setStaticCacheAdapter(adapter: CacheAdapter | undefined): void {
-    setDeploymentInfoAdapter(adapter)
+    sharedAdapter = adapter
   }
 
-  /** Removes the cached info of every deployment. */
-  static clearDeploymentInfoCache(): Promise<void> {
-    return clearDeploymentInfo()
+  /** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
+  static async clearDeploymentInfoCache(): Promise<void> {
+    const place = { environment: defaultEnvironment(), cache: { adapter: sharedAdapter } }
+    const stores = [...infoStores.values(), new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, place)]
+    infoStores.clear()
+    await Promise.allSettled(stores.map(async store => store.remove({})))
   }
 
   /** Sets the language of calls that send one; null, undefined and blank set `en-us`. */
@@ -331,10 +339,6 @@ export class ApiHelper {
   }
 }
 
-let sharedAdapter: CacheAdapter | undefined
-/** The last store of deployment info over each place, so that one call can empty them. */
-const infoStores = /* @__PURE__ */ new Map<object, KeyedStore<DeploymentInfo>>()
-
 /**
  * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
  *
@@ -354,19 +358,6 @@ export function loadDeploymentInfo(
   const store = new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, { environment, cache: { adapter: sharedAdapter } })
   infoStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
   return withCallName(named, signal, store.load(store.key({ deployment: restBase(base) }), fetch, signal, parse))
-}
-
-/** Replaces the store of the deployment info; `undefined` restores the default one. */
-export function setDeploymentInfoAdapter(adapter: CacheAdapter | undefined): void {
-  sharedAdapter = adapter
-}
-
-/** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
-export async function clearDeploymentInfo(): Promise<void> {
-  const place = { environment: defaultEnvironment(), cache: { adapter: sharedAdapter } }
-  const stores = [...infoStores.values(), new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, place)]
-  infoStores.clear()
-  await Promise.allSettled(stores.map(async store => store.remove({})))
 }
 
 /** The options of a call with its defaults, and the part of the call that its errors contain. */
