@@ -166,20 +166,46 @@ describe('a page that wakes', () => {
 })
 
 describe('silence after a message of the user', () => {
-  it('[REL-101] is doubted after a minute, once, and later the next time', async () => {
+  it('[REL-101] is doubted after half a minute, once, and after twice the time the next time', async () => {
     const { agent, clock, closes } = await setUpPage()
+    await clock.advance(3_300)
     await agent.send('one')
-    await clock.advance(59_000)
+    await clock.advance(29_900)
     expect(closes()).toEqual([])
-    await clock.advance(10_000)
+    await clock.advance(200)
     expect(closes()).toEqual(REPLACED)
     await clock.advance(600_000)
     expect(closes()).toEqual(REPLACED)
     await agent.send('two')
-    await clock.advance(110_000)
+    await clock.advance(59_900)
     expect(closes()).toEqual(REPLACED)
-    await clock.advance(20_000)
+    await clock.advance(200)
     expect(closes()).toHaveLength(2)
+    await agent.destroy()
+  })
+
+  it('[REL-101] is noticed on a line that died under one message a second, once', async () => {
+    const { agent, clock, emulator, freeze, closes } = await setUpPage()
+    freeze()
+    for (let second = 0; second < 31; second++) {
+      await agent.send(`message ${second}`)
+      await clock.advance(1_000)
+      if (second === 28) expect(closes()).toEqual([])
+      if (second === 28) emulator.faults.lift()
+    }
+    expect(closes()).toEqual(REPLACED)
+    await clock.advance(25_000)
+    expect([closes(), agent.getState()]).toEqual([REPLACED, 'CONNECTED'])
+    await agent.destroy()
+  })
+
+  it('[REL-101] keeps the connection, with one warning, where neither a history nor a transcript can be read', async () => {
+    const { agent, clock, closes, warnings } = await setUpPage({ hasTranscript: false })
+    for (let minute = 0; minute < 10; minute++) {
+      await agent.send('one')
+      await clock.advance(60_000)
+    }
+    expect([closes(), warnings().length]).toEqual([[], 1])
     await agent.destroy()
   })
 
@@ -189,7 +215,7 @@ describe('silence after a message of the user', () => {
     expect(closes()).toEqual([])
     await agent.send('one')
     for (let beats = 0; beats < 5; beats++) {
-      await clock.advance(40_000)
+      await clock.advance(25_000)
       emulator.control.pushFrame(lastSession(emulator), { persona: 'system', role: 'heartbeat' })
     }
     expect(closes()).toEqual([])

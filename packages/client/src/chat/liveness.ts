@@ -12,7 +12,7 @@ const LONG_AWAY_MS = 15_000
 /** The wall clock has jumped if it gains more on the monotonic clock than this, in milliseconds: the device has slept. */
 const CLOCK_JUMP_MS = 10_000
 
-/** How often a page looks for silence and for a jump of the clock, in milliseconds. */
+/** How often a page looks for a jump of the clock, in milliseconds. */
 const LOOK_INTERVAL_MS = 5_000
 
 /** How long the answer to a ping may take when the page is back, in milliseconds. */
@@ -25,7 +25,7 @@ const DELIVERY_MS = 1_000
  * Finds dead connections that still look open.
  *
  * Where the service answers pings, they decide, everywhere. Without them a page can only doubt: when it wakes, and when
- * nothing arrives for a minute after a message of the user. A doubtful connection is replaced, once for each doubt, and
+ * nothing arrives for half a minute after a message of the user. A doubtful connection is replaced, once for each doubt, and
  * only where the service gives back what a connection may lose. Outside a page the socket itself pings.
  */
 export class Liveness implements ChatObserver {
@@ -80,10 +80,15 @@ export class Liveness implements ChatObserver {
     if (this.#isRunning) this.#silence.handleSent(this.#scope.environment.clock.monotonic())
   }
 
-  #wait(delayMs = this.#scope.facts.hasPing ? PING_INTERVAL_MS : LOOK_INTERVAL_MS): void {
+  #wait(delayMs = this.#scope.facts.hasPing ? PING_INTERVAL_MS : this.#untilNextLook()): void {
     const { clock } = this.#scope.environment
     clock.clearTimeout(this.#timer)
     this.#timer = clock.setTimeout(() => this.#look(), delayMs, { background: true })
+  }
+
+  #untilNextLook(): number {
+    const dueAt = this.#silence.dueAt ?? Number.POSITIVE_INFINITY
+    return Math.max(0, Math.min(LOOK_INTERVAL_MS, dueAt - this.#scope.environment.clock.monotonic()))
   }
 
   #look(): void {
@@ -91,11 +96,11 @@ export class Liveness implements ChatObserver {
     const offset = clock.now() - clock.monotonic()
     const hasJumped = offset - this.#offset > CLOCK_JUMP_MS
     this.#offset = offset
+    const isTooLong = this.#silence.isTooLong(clock.monotonic(), this.#chat.lastInboundAt)
     this.#wait()
     if (hasJumped && this.#scope.environment.page) this.#handleWake()
     else if (this.#scope.facts.hasPing) this.#ping(DELIVERY_MS)
-    else if (this.#silence.isTooLong(clock.monotonic(), this.#chat.lastInboundAt))
-      void this.#doubt.raise('Nothing has arrived since a message was sent')
+    else if (isTooLong) void this.#doubt.raise('Nothing has arrived since a message was sent')
   }
 
   #handleWake(): void {
@@ -133,7 +138,7 @@ export class Liveness implements ChatObserver {
 }
 
 /** Silence after a message of the user that makes a connection doubtful where it cannot be pinged, in milliseconds. */
-const SILENCE_LIMIT_MS = 60_000
+const SILENCE_LIMIT_MS = 30_000
 
 /** Longest silence that is tolerated when the service is simply quiet, in milliseconds. */
 const LONGEST_SILENCE_MS = 3_600_000
@@ -157,6 +162,11 @@ class SilenceWatch {
   /** The connection has ended: what was sent over it says nothing about the next one. */
   reset(): void {
     this.#sentAt = undefined
+  }
+
+  /** When a silence that lasts is too long. Undefined while no message has been sent. */
+  get dueAt(): number | undefined {
+    return this.#sentAt === undefined ? undefined : this.#sentAt + this.#limitMs
   }
 
   /** Whether the silence is too long. After that, the next one may be twice as long. */
