@@ -13,7 +13,9 @@ import type { TranscriptConfig } from './log/entry.ts'
 async function setUpHistory({ isSupplied = false, ...config }: Partial<AiAgentConfig> & { isSupplied?: boolean } = {}) {
   const parts = setUp({ settings: { sendHistory: false, heartbeatBeforeReply: false }, reply: () => [] })
   const { clock, emulator, make } = parts
-  emulator.faults.add({ kind: 'answer', route: 'GET */conversations/sessions/*', status: 501 })
+  const withholdTranscript = () =>
+    emulator.faults.add({ kind: 'answer', route: 'GET */conversations/sessions/*', status: 501 })
+  withholdTranscript()
   if (isSupplied) {
     const { agent } = make()
     await agent.initialize()
@@ -46,6 +48,7 @@ async function setUpHistory({ isSupplied = false, ...config }: Partial<AiAgentCo
     /** Loses a message with its connection, and opens another one. */
     lose: async (text: string) => {
       const id = await sendInDoubt(agent, emulator, text)
+      withholdTranscript()
       await reconnect()
       return id
     },
@@ -90,13 +93,41 @@ describe('a message in doubt', () => {
 })
 
 describe('a history that arrives late', () => {
-  it('[REL-82] [REL-83] acknowledges what is unknown since none came for 15 s, and adds the rest', async () => {
+  it('[REL-82] [REL-83] acknowledges what is unknown since none came for 5 s, and adds the rest', async () => {
     const { agent, clock, show, lose } = await setUpHistory()
     const id = await lose('one')
-    await clock.advance(15_000)
+    await clock.advance(5_000)
     expect(agent.delivery(id)?.state).toBe('unknown')
     await show(said('one'), answered('Fine'))
     expect([linesOf(agent), agent.delivery(id)?.state]).toEqual([['sent: one', 'received: Fine'], 'acknowledged'])
+    await agent.destroy()
+  })
+})
+
+describe('delivery: at-least-once without a history and without a transcript', () => {
+  it('[REL-84] leaves a message in doubt sent for 15 s, and only then sends it twice', async () => {
+    const { agent, clock, emulator, lose } = await setUpHistory({ delivery: 'at-least-once' })
+    const id = await lose('one')
+    await clock.advance(14_000)
+    const next = await agent.send('two')
+    expect([agent.delivery(id)?.state, agent.delivery(next)?.state]).toEqual(['sent', 'queued'])
+    const accepted = () =>
+      emulator.control.record(lastSession(emulator))?.accepted.map(({ message }) => message.content)
+    expect(accepted()).not.toContain('one')
+    await clock.advance(1_000)
+    expect(accepted()?.slice(-2)).toEqual(['one', 'two'])
+    await agent.destroy()
+  })
+
+  it('[REL-84] sends nothing twice that a late history shows', async () => {
+    const { agent, clock, emulator, show, lose } = await setUpHistory({ delivery: 'at-least-once' })
+    const id = await lose('one')
+    await clock.advance(14_000)
+    await show(said('one'))
+    await clock.advance(60_000)
+    expect(agent.delivery(id)?.state).toBe('acknowledged')
+    const accepted = emulator.control.record(lastSession(emulator))?.accepted ?? []
+    expect(accepted.filter(({ message }) => message.content === 'one')).toEqual([])
     await agent.destroy()
   })
 })

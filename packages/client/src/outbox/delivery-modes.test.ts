@@ -23,13 +23,19 @@ describe('delivery: at-least-once', () => {
     expect(flushed).toEqual([2])
   })
 
-  it('[REL-84] waits for a history no longer than the limit', async () => {
-    const { send, connect, lose, clock } = setUpDelivery({ delivery: 'at-least-once' })
+  it.each([
+    ['nothing says that none comes', false],
+    ['none can be had', true],
+  ])('[REL-84] waits for a history until the limit, and stays sent meanwhile: %s', async (_case, isNone) => {
+    const { outbox, send, connect, lose, clock, stateOf } = setUpDelivery({ delivery: 'at-least-once' })
     connect()
     send('one')
     lose()
     const transport = connect()
-    await clock.advance(EVIDENCE_LIMIT_MS)
+    if (isNone) outbox.handleNoHistory()
+    await clock.advance(EVIDENCE_LIMIT_MS - 1)
+    expect([transport.contents, stateOf('one')]).toEqual([[], 'sent'])
+    await clock.advance(1)
     expect(transport.contents).toEqual(['one'])
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { answered, said, setUpDelivery, thrownBy } from '../../test/outbox-harness.ts'
 
 /** As docs/guide/delivery.md promises, in milliseconds. */
-const EVIDENCE_LIMIT_MS = 15_000
+const EVIDENCE_LIMIT_MS = 5_000
 
 describe('the delivery of a message', () => {
   it('[REL-80] is reported from the queue to the socket, each change once', () => {

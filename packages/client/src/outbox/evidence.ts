@@ -3,9 +3,13 @@ import type { Message } from '../log/message.ts'
 import { findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
 import type { DeliveryLedger } from './ledger.ts'
+import type { ResendPolicy } from './resend-policy.ts'
 
-/** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
-const EVIDENCE_LIMIT_MS = 15_000
+/** Longest wait for the history after an opening, in milliseconds: then messages in doubt are `unknown`. */
+const UNKNOWN_AFTER_MS = 5_000
+
+/** As {@link UNKNOWN_AFTER_MS}, before a message is sent a second time. */
+const RESEND_AFTER_MS = 15_000
 
 /** The wait for a history, which may be replaced by that of the next reopening. */
 interface Wait {
@@ -19,6 +23,7 @@ interface Wait {
 export class Evidence {
   readonly #scope: AgentScope<never>
   readonly #ledger: DeliveryLedger
+  readonly #policy: ResendPolicy
   readonly #onDecided: () => void
   #sessionId: string | undefined
   /** The point before every unproven message. */
@@ -27,10 +32,11 @@ export class Evidence {
   #hasWritten = false
   #wait: Wait | undefined
 
-  /** @param onDecided everything that could show the messages in doubt has been read */
-  constructor(scope: AgentScope<never>, ledger: DeliveryLedger, onDecided: () => void) {
+  /** @param onDecided everything that could show the messages in doubt has been read, or the wait for it is over */
+  constructor(scope: AgentScope<never>, ledger: DeliveryLedger, policy: ResendPolicy, onDecided: () => void) {
     this.#scope = scope
     this.#ledger = ledger
+    this.#policy = policy
     this.#onDecided = onDecided
   }
 
@@ -51,7 +57,8 @@ export class Evidence {
     this.end()
     // With receipts no history is waited for.
     if (facts.hasReceipts || !this.#ledger.unproven().some(({ isInDoubt }) => isInDoubt)) return
-    this.#wait = { timer: clock.setTimeout(() => this.#decide(this.#wait), EVIDENCE_LIMIT_MS) }
+    const limitMs = this.#policy.isInsistent ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
+    this.#wait = { timer: clock.setTimeout(() => this.#decide(this.#wait), limitMs) }
   }
 
   handleWritten(): void {
@@ -63,8 +70,13 @@ export class Evidence {
     if (!this.#hasWritten && message.persona === PERSONA.AGENT) this.#point = message
   }
 
-  /** A history of the session has arrived; without one, none will. */
-  read(history: readonly Message[] = []): void {
+  /** No history of the session will come. One that is late may still save the user a message that arrives twice. */
+  handleNone(): void {
+    if (!this.#policy.isInsistent) this.#decide(this.#wait)
+  }
+
+  /** A history of the session has arrived. */
+  read(history: readonly Message[]): void {
     const ledger = this.#ledger
     const wait = this.#wait
     const last = history.at(-1)

@@ -99,7 +99,7 @@ export class Outbox implements ChatObserver {
     this.policy = new ResendPolicy(scope)
     this.ledger = new DeliveryLedger(scope)
     this.turns = new TurnTaking(scope, this.policy, () => this.#startNext())
-    this.#evidence = new Evidence(scope, this.ledger, () => this.#resend())
+    this.#evidence = new Evidence(scope, this.ledger, this.policy, () => this.#resend())
     this.lane = new Lane(scope, this.ledger, this.policy, this.#evidence, this.turns)
     chat.observe(this)
   }
@@ -459,7 +459,7 @@ export class Outbox implements ChatObserver {
 
   /** No further history of the present connection will come: there is no source of one, or it was read. */
   handleNoHistory(): void {
-    this.#evidence.read()
+    this.#evidence.handleNone()
   }
 
   handleConnected(): void {
