@@ -1,5 +1,6 @@
 import type { AgentListItem, Id, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
 import type { PortalSelection } from '../../facts.ts'
+import type { Era } from '../../util/era.ts'
 
 /*
  * States of a run. A gate waits for the user's choice; the arrow below it is taken when there is nothing to choose.
@@ -60,7 +61,8 @@ export interface Progress {
 
 /** A step in flight. */
 export interface Step extends Progress {
-  readonly controller: AbortController
+  /** Ended by what makes the step's requests useless. */
+  readonly era: Era
   /** State to return to on failure. */
   back: Stop | undefined
   /** Settles with the step, and never rejects. */

@@ -7,7 +7,7 @@ import {
 } from '../../errors.ts'
 import type { PortalSelection } from '../../facts.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
-import { untilAborted } from '../../util/abort.ts'
+import { Era } from '../../util/era.ts'
 import {
   type Complete,
   type InitializationResult,
@@ -70,7 +70,7 @@ export class PortalPipeline {
     this.#input = input
     return this.#select(undefined, 'The portal selection', signal, async step => {
       const run = await this.#open(input, step)
-      const { portals, chosen } = await run.listPortals(step.controller.signal)
+      const { portals, chosen } = await run.listPortals(step.era.signal)
       return chosen ? this.#enter(run, step, portals, chosen) : { at: 'portal', portals }
     })
   }
@@ -105,7 +105,7 @@ export class PortalPipeline {
     const run = this.#requireRun()
     return this.#select(stage, 'selectAgent()', signal, step => {
       step.agent = agent
-      return run.resolveProfile(stage.entered, agent, step.controller.signal)
+      return run.resolveProfile(stage.entered, agent, step.era.signal)
     })
   }
 
@@ -121,7 +121,7 @@ export class PortalPipeline {
     if (!profile) throw this.#notListed('profile', choice?.id)
     const run = this.#requireRun()
     return this.#select(stage, 'selectUserProfile()', signal, step =>
-      run.applyProfile(entered, agent, { profile, synthetic: false }, step.controller.signal),
+      run.applyProfile(entered, agent, { profile, synthetic: false }, step.era.signal),
     )
   }
 
@@ -145,7 +145,7 @@ export class PortalPipeline {
       stage,
       'updateUserProfile()',
       signal,
-      step => run.changeProfile(stage, profile, step.controller.signal),
+      step => run.changeProfile(stage, profile, step.era.signal),
       false,
     )
     return changed.outcome
@@ -182,31 +182,27 @@ export class PortalPipeline {
     notifies = true,
   ): Promise<To> {
     const { portal, agent } = progressAt(this.#stage)
-    const controller = new AbortController()
+    const era = new Era()
     let settle = () => {}
     const settled = new Promise<void>(resolve => {
       settle = resolve
     })
-    const step: Step = { portal, agent, controller, back: from, settled }
-    const abort = () => signal && controller.abort(abortedError(operation, signal))
+    const step: Step = { portal, agent, era, back: from, settled }
     this.#stage = { at: 'working', step }
-    signal?.addEventListener('abort', abort)
     try {
-      if (signal?.aborted) abort()
-      controller.signal.throwIfAborted()
-      const stop = await untilAborted(work(step), controller.signal)
+      const stop = await era.during(() => work(step), signal)
       // Aborted between the end of the work and this line.
-      controller.signal.throwIfAborted()
+      era.signal.throwIfAborted()
+      signal?.throwIfAborted()
       this.#stage = stop
       if (notifies) await this.#notify(stop)
       return stop
     } catch (error) {
       if (this.#stage.at === 'working' && this.#stage.step === step) this.#stage = step.back ?? { at: 'failed' }
       // Requests of the step that are still in flight are no longer needed.
-      controller.abort(error)
-      throw error
+      era.end(error)
+      throw signal?.aborted && error === signal.reason ? abortedError(operation, signal) : error
     } finally {
-      signal?.removeEventListener('abort', abort)
       settle()
     }
   }
@@ -230,10 +226,10 @@ export class PortalPipeline {
   }
 
   /** A new run for the same input. */
-  async #open(input: PortalInput, { controller }: Step): Promise<PortalRun> {
+  async #open(input: PortalInput, { era }: Step): Promise<PortalRun> {
     const run = await PortalRun.open(input, this.#parts)
     // A newer run may have started.
-    controller.signal.throwIfAborted()
+    era.signal.throwIfAborted()
     return (this.#run = run)
   }
 
@@ -242,12 +238,12 @@ export class PortalPipeline {
     const run = await this.#open(input, step)
     step.back = { at: 'portal', portals }
     await this.#parts.onSwitch(portal)
-    step.controller.signal.throwIfAborted()
+    step.era.signal.throwIfAborted()
     return run
   }
 
   async #enter(run: PortalRun, step: Step, portals: readonly Portal[], portal: Portal): Promise<Stop> {
-    const { signal } = step.controller
+    const { signal } = step.era
     step.portal = portal
     step.agent = undefined
     const entered = await run.enter(portals, portal, signal)
@@ -264,7 +260,7 @@ export class PortalPipeline {
     this.#stage = to
     this.#input = undefined
     this.#run = undefined
-    if (stage.at === 'working') stage.step.controller.abort(new SDKError(reason, 'ABORTED'))
+    if (stage.at === 'working') stage.step.era.end(new SDKError(reason, 'ABORTED'))
   }
 
   #requireAlive(): void {
