@@ -175,6 +175,29 @@ describe('the store of a kind', () => {
   })
 })
 
+describe('an entry whose key does not name the deployment', () => {
+  it('[SEC-15] stays when another deployment signs out just after the store has hung', async () => {
+    const clock = new ManualClock()
+    const adapter = new HostStore()
+    const environment = resolveEnvironment({ clock })
+    const cache = { adapter }
+    const logger = { warn: () => {} }
+    const contexts = (deployment: string) =>
+      new KeyedStore<string>(KINDS.context, { environment, cache, deployment, logger })
+    const store = contexts('https://a.test')
+    const key = store.key({ agent: 'help' })
+    await contexts('https://b.test').set(key, 'of the other')
+    adapter.hangs = true
+    const read = store.get(key)
+    await clock.advance(2_000)
+    expect(await read).toBeUndefined()
+    adapter.hangs = false
+    await store.erase(key)
+    await store.delete(key)
+    expect([...adapter.entries.values()]).toMatchObject([{ value: 'of the other' }])
+  })
+})
+
 describe('expired entries', () => {
   const load = (store: KeyedStore<string>, key: string) => store.load(key, async () => 'loaded')
 

@@ -345,7 +345,7 @@ export class KeyedStore<T = unknown> {
   #unlessOthers(key: string, remove: () => Awaitable<void>): Awaitable<void> {
     const guard = this.#guard
     if (!guard || this.#kind.ownerIn === undefined) return remove()
-    return after(guard.get(key), entry => (this.#isOthers(entry) ? undefined : remove()))
+    return after(guard.find(key), entry => (this.#isOthers(entry) ? undefined : remove()))
   }
 
   #isOthers(entry: StoredEntry<unknown> | null): boolean {

@@ -65,20 +65,25 @@ export class StoreGuard implements CacheAdapter {
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
-    if (this.#isClosed(key)) return null
+    return this.#isResting ? null : this.find(key)
+  }
+
+  /** As {@link get}, and asks after a timeout too: who removes an entry must know whose it is. */
+  find(key: string): Awaitable<CacheEntry | null> {
+    if (this.#isRemoved(key)) return null
     try {
       const ask = () => this.#adapter.get(key)
       const answer: unknown = this.#writes?.get(key)?.done.then(ask, ask) ?? this.#adapter.get(key)
       if (!isPromiseLike(answer)) return this.#entry(answer)
       // Removed entries may be among the late answers.
-      return this.#ask(answer, null, later => (this.#isClosed(key) ? null : this.#entry(later)))
+      return this.#ask(answer, null, later => (this.#isRemoved(key) ? null : this.#entry(later)))
     } catch (error) {
       return this.#failed(error, null)
     }
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    if (this.#isClosed()) return
+    if (this.#isResting) return
     const stored = this.isCustom ? toStored(entry) : entry
     const removals = this.#removals && [...this.#removals.values()]
     const note = () => {
@@ -129,11 +134,15 @@ export class StoreGuard implements CacheAdapter {
     return this.isCustom ? fromStored(answer) : ((answer as CacheEntry | undefined) ?? null)
   }
 
-  /** Whether nothing is read and written for a while, or an entry was removed, also where the store has it still. */
-  #isClosed(key?: string): boolean {
-    if (this.#clock.monotonic() < this.#restsUntil) return true
-    if (key === undefined || !this.#removals) return false
-    for (const { matches, written } of this.#removals.values()) if (!written.has(key) && matches(key)) return true
+  /** Whether nothing is read and written for a while. */
+  get #isResting(): boolean {
+    return this.#clock.monotonic() < this.#restsUntil
+  }
+
+  /** Whether an entry was removed, also where the store has it still. */
+  #isRemoved(key: string): boolean {
+    for (const { matches, written } of this.#removals?.values() ?? [])
+      if (!written.has(key) && matches(key)) return true
     return false
   }
 
