@@ -217,6 +217,9 @@ describe('any order of operations of two users, two deployments and two agents',
         fc.asyncProperty(fc.array(placeStep, { minLength: 4, maxLength: 16, size: 'max' }), async steps => {
           const { clock, services, host, places, open, stored, printed, inProcess, isCustom } = setUpPlaces(where)
           const gone = new Set<string>()
+          let hungAt = Number.NEGATIVE_INFINITY
+          /** A store is not used for half a minute after an answer that has not come within ten seconds. */
+          const isUsed = () => !host.fails && !host.hangs && clock.monotonic() > hungAt + 40_000
           /** The context of an agent replaces that of the same id at the other deployment. */
           const overwrite = ({ deployment, id, user }: Place) => {
             for (const each of places)
@@ -236,6 +239,7 @@ describe('any order of operations of two users, two deployments and two agents',
             const { agent } = place
             const isBroken = host.fails || host.hangs
             if (isBroken) place.isSure = false
+            if (host.hangs) hungAt = clock.monotonic()
             if (does === 'start') {
               await settled('initialize()', 5_000, agent.initialize())
               await settled('connect()', 5_000, agent.connect())
@@ -269,7 +273,7 @@ describe('any order of operations of two users, two deployments and two agents',
                   if (each.deployment === place.deployment && each.context === 'stored') each.context = 'set'
               place.visit++
               if (!inProcess) place.user = place.user === 'customer' ? 'new-customer' : 'customer'
-              Object.assign(place, { context: 'none', isSure: !isBroken })
+              Object.assign(place, { context: 'none', isSure: isUsed() })
             } else if (does === 'reload') {
               await settled('destroy()', 5_000, agent.destroy())
               place.agent = open(place)
