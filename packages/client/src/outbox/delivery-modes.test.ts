@@ -25,7 +25,7 @@ describe('delivery: at-least-once', () => {
 
   it.each([
     ['nothing says that none comes', false],
-    ['none can be had', true],
+    ['the service has none', true],
   ])('[REL-84] waits for a history until the limit, and stays sent meanwhile: %s', async (_case, isNone) => {
     const { outbox, send, connect, lose, clock, stateOf } = setUpDelivery({ delivery: 'at-least-once' })
     connect()
