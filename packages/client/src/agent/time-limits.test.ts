@@ -4,13 +4,29 @@ import { rejection, setUp } from '../../test/agent-harness.ts'
 import type { AiAgentConfig } from '../config.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
-/** The requests of a start, each with the error where it has no answer. */
-const REQUESTS = [
+/** The requests of a start of the direct flow that it cannot do without, each with the error where it has no answer. */
+const DIRECT = [
   [/^GET .*deploymentInfo$/, 'ApiError', 'timeout', /^getDeploymentInfo failed/],
   [/^GET .*metadata/, 'AuthError', 'metadata_failed', /^The OAuth metadata of the deployment could not be loaded/],
   [/^POST .*token$/, 'AuthError', 'token_request_failed', /^Could not obtain the access token/],
   [/^GET .*details\/agent/, 'ApiError', 'timeout', /^getAgentDetails failed/],
   [/^POST .*session$/, 'ApiError', 'timeout', /^getAiAgentSession failed/],
+] as const
+
+/** Those that the contact-center flow adds. */
+const CONTACT_CENTER = [
+  [/^GET .*\/myportals$/, 'PORTAL_FETCH_FAILED', /^Could not load the portals\. getMyPortals failed/],
+  [
+    /^GET .*\/internal\/portals\//,
+    'PORTAL_DETAILS_FAILED',
+    /^Could not load the portal details\. getPortalDetails failed/,
+  ],
+  [
+    /^GET .*\/department\//,
+    'NO_AGENTS_FOR_PORTAL',
+    /^Could not load the agents of the portal\. getAgentsByPortal failed/,
+  ],
+  [/^GET .*\/userprofiles$/, 'PROFILE_FETCH_FAILED', /^Could not load the profiles\. getUserProfiles failed/],
 ] as const
 
 type Intercept = (request: string, answer: () => Promise<Response>) => Promise<Response> | undefined
@@ -40,43 +56,71 @@ function setUpHanging(agents: number, config: Partial<AiAgentConfig> = {}) {
   return { clock, hanging, agents: all, sent, setIntercept, issueToken }
 }
 
-const never = () => new Promise<Response>(() => {})
-const endless = async () => new Response(new ReadableStream({ start() {} }))
+/** An agent of the contact center for whose start nothing remains to be chosen. */
+const desk = (): Partial<AiAgentConfig> => ({
+  id: 'desk',
+  auth: { type: 'pre-auth', accessToken: setUp().emulator.control.issueToken({ subject: 'desk-agent' }) },
+  context: { vendor_portal_id: '1002' },
+  initParams: { isDefaultAgent: 'true' },
+})
+
+/** The ways in which an answer can be missing. */
+const WAYS = [
+  ['no headers', () => new Promise<Response>(() => {})],
+  ['no end of its body', async () => new Response(new ReadableStream({ start() {} }))],
+] as const
+
+/** Lets a request of a start hang, and then starts again. */
+async function hangOnce(count: number, config: Partial<AiAgentConfig>, route: RegExp, answer: () => Promise<Response>) {
+  const { clock, hanging, agents, sent, setIntercept } = setUpHanging(count, config)
+  setIntercept(request => (route.test(request) ? answer() : undefined))
+  let settled = 0
+  const failures = agents.map(agent => rejection(agent.initialize().finally(() => settled++)))
+  // What one agent opens or selects is its own; the other requests are shared.
+  const expected = route.test('POST /session') || route.test('PUT /select') ? count : 1
+  await eventually(() => hanging.length === expected, 'the requests')
+  await clock.advance(29_999)
+  expect(settled).toBe(0)
+  await clock.advance(1)
+  const errors = await Promise.all(failures)
+  for (const error of errors) expect(error.message).toContain('no complete response within 30 seconds')
+  expect(hanging.map(({ aborted }) => aborted)).toEqual(Array(expected).fill(true))
+  const before = sent.length
+  setIntercept()
+  await Promise.all(agents.map(agent => agent.initialize()))
+  expect(sent.slice(before).filter(request => route.test(request)).length).toBeGreaterThan(0)
+  for (const agent of agents) await agent.destroy()
+  return errors
+}
 
 describe.each([1, 2])('with %i agents', count => {
-  describe.each(REQUESTS)('a request %s without an answer', (route, name, reason, message) => {
-    it.each([
-      ['no headers', never],
-      ['no end of its body', endless],
-    ])('[REST-09] fails initialize() after 30 seconds (%s), and is sent again by the next', async (_part, answer) => {
-      const { clock, hanging, agents, sent, setIntercept } = setUpHanging(count)
-      setIntercept(request => (route.test(request) ? answer() : undefined))
-      let settled = 0
-      const failures = agents.map(agent => rejection(agent.initialize().finally(() => settled++)))
-      // Sessions belong to one agent each; the other requests are shared.
-      const expected = route.test('POST /session') ? count : 1
-      await eventually(() => hanging.length === expected, 'the requests')
-      await clock.advance(29_999)
-      expect(settled).toBe(0)
-      await clock.advance(1)
-      for (const error of await Promise.all(failures)) {
-        expect(error).toMatchObject({ name, reason, message: expect.stringMatching(message) })
-        expect(error.message).toContain('no complete response within 30 seconds')
-      }
-      expect(hanging.map(({ aborted }) => aborted)).toEqual(Array(expected).fill(true))
-      const before = sent.length
-      setIntercept()
-      await Promise.all(agents.map(agent => agent.initialize()))
-      expect(sent.slice(before).filter(request => route.test(request)).length).toBeGreaterThan(0)
-      for (const agent of agents) await agent.destroy()
-    })
+  describe.each(WAYS)('and %s', (_way, answer) => {
+    it.each(DIRECT)(
+      '[REST-09] a request %s fails initialize() after 30 seconds, and is sent again by the next',
+      async (route, name, reason, message) => {
+        for (const error of await hangOnce(count, {}, route, answer))
+          expect(error).toMatchObject({ name, reason, message: expect.stringMatching(message) })
+      },
+    )
+
+    it.each(CONTACT_CENTER)(
+      '[REST-09] a request %s of the contact center fails initialize() after 30 seconds, and is sent again by the next',
+      async (route, code, message) => {
+        for (const error of await hangOnce(count, desk(), route, answer))
+          expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
+      },
+    )
+  })
+
+  // The body of its response is not read.
+  it('[REST-09] a selected profile without headers fails initialize() after 30 seconds, and is sent again by the next', async () => {
+    const message = /^Could not store the profile at the service\. selectUserProfile failed/
+    for (const error of await hangOnce(count, desk(), /^PUT .*\/select$/, WAYS[0][1]))
+      expect(error).toMatchObject({ code: 'PROFILE_PERSIST_FAILED', message: expect.stringMatching(message) })
   })
 })
 
-it.each([
-  ['no headers', never],
-  ['no end of its body', endless],
-])(
+it.each(WAYS)(
   '[REST-09] client credentials fail initialize() after 30 seconds (%s), and are sent again by the next',
   async (_part, answer) => {
     const config = { tokenUrl: 'https://login.test/token', clientId: 'me', clientSecret: 'secret' }
@@ -104,7 +148,7 @@ it.each([
 it('[REST-09] the time limit of a token holds for its two requests together', async () => {
   const { clock, hanging, agents, setIntercept } = setUpHanging(1)
   setIntercept((request, answer) => {
-    if (/^POST/.test(request)) return never()
+    if (/^POST/.test(request)) return WAYS[0][1]()
     if (!/metadata/.test(request)) return undefined
     return new Promise(resolve => clock.setTimeout(() => resolve(answer()), 20_000))
   })
