@@ -182,11 +182,14 @@ export class ChatSession {
   }
 
   /**
-   * An attempt failed: the next one checks the session first, unless the reason is known and the session was in use. A
-   * browser gives no reason when the service rejects a chat.
+   * An attempt failed: the next one checks the session first where the service may have rejected it unseen, as in a browser, which
+   * gives no reason, or for a reason that does not name the session, which was another page's.
+   *
+   * @param isExplained whether the service rejected the chat with a status
+   * @param revealsStatus whether such a status is seen here
    */
-  markUnverified(isExplained = false): void {
-    this.#needsCheck ||= this.#isRecalled || !isExplained
+  markUnverified(isExplained = false, revealsStatus = false): void {
+    this.#needsCheck ||= isExplained ? this.#isRecalled : !revealsStatus
   }
 
   /** The service has ended the conversation: the next page starts another. */

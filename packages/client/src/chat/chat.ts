@@ -313,7 +313,8 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   handleFailure(error: SDKError): void {
-    this.#session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
+    const isExplained = error instanceof ConnectionError && error.httpStatus !== undefined
+    this.#session.markUnverified(isExplained, this.#scope.environment.WebSocket.revealsStatus)
     this.#report(error)
   }
 

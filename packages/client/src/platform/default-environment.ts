@@ -89,9 +89,11 @@ export function resolveEnvironment(partial?: Partial<Environment>): Environment 
   if (webSocketOptions && !partial.WebSocket) {
     const Socket = WebSocketImplementation as new (url: string, options: WebSocketOptions) => WebSocketLike
     // A constructor may return an object of another class.
-    const value = function openWithOptions(url: string) {
+    const openWithOptions = function openWithOptions(url: string) {
       return new Socket(url, webSocketOptions)
     }
+    const { revealsStatus } = WebSocketImplementation
+    const value = Object.assign(openWithOptions, { revealsStatus })
     Object.defineProperty(environment, 'WebSocket', { value, enumerable: true })
   }
   if (fetch) {

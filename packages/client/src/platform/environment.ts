@@ -51,7 +51,12 @@ export interface SocketCloseEvent {
 }
 
 /** The WebSocket class for chats: the platform's, or a compatible one. */
-export type WebSocketConstructor = new (url: string) => WebSocketLike
+export type WebSocketConstructor = (new (
+  url: string,
+) => WebSocketLike) & {
+  /** Whether close events have the status of each rejected upgrade, so that one without a status was not rejected. @default false */
+  readonly revealsStatus?: boolean | undefined
+}
 
 /**
  * Options of the package `ws` for the chat's sockets on Node, such as `agent` (a proxy), `ca` (a certificate authority)

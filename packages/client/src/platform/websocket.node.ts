@@ -44,6 +44,7 @@ function ownerOf(socket: WsSocket): NodeWebSocket {
  * between them; while some are pending, no more are read.
  */
 class NodeWebSocket implements WebSocketLike {
+  static readonly revealsStatus = true
   onopen: WebSocketLike['onopen'] = null
   onmessage: WebSocketLike['onmessage'] = null
   onclose: WebSocketLike['onclose'] = null

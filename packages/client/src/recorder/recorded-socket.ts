@@ -14,6 +14,7 @@ type Handler = ((event: never) => unknown) | null
 /** The class whose sockets report what passes through them, and do nothing else differently. */
 export function recordSockets(Socket: WebSocketConstructor, record: () => SocketRecord): WebSocketConstructor {
   return class RecordedSocket implements WebSocketLike {
+    static readonly revealsStatus = Socket.revealsStatus
     readonly #socket: WebSocketLike
     readonly #record: SocketRecord
     onopen: Handler = null
