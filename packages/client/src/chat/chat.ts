@@ -33,8 +33,6 @@ const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
 
-const GOODBYE = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
-
 const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
 
 /** How an open connection ended. */
@@ -387,9 +385,10 @@ export class Chat implements ConnectionOwner, TokenListener {
     const { clock } = environment
     this.#connection.expectEnd()
     try {
-      const frame = encodeMessage(GOODBYE)
+      const goodbye = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
+      const frame = encodeMessage(goodbye)
       transport.send(facts.hasReceipts ? addMessageId(frame, this.#scope.newId()) : frame)
-      recordOwnFrame(this.#scope, this.#transcript, GOODBYE)
+      recordOwnFrame(this.#scope, this.#transcript, goodbye)
     } catch {
       // Then the service detects it by the close.
     }

@@ -148,7 +148,7 @@ export const getAiAgentSession: RestCall<GetAiAgentSessionOptions, SessionRespon
 export const getPortals: RestCall<GetPortalsOptions, PortalPage, Portal[]> = {
   name: 'getPortals',
   defaults: { departmentId: '', userId: 'default' },
-  path: paths.portals,
+  path: () => paths.portals(),
   language: 'both',
   hasTemplate: true,
   query: ({ departmentId }) => ({ [QUERY.DEPARTMENT_ID]: String(departmentId) }),
@@ -161,7 +161,10 @@ export const getPortals: RestCall<GetPortalsOptions, PortalPage, Portal[]> = {
   perUser: true,
 }
 
-export const getMyPortals: typeof getPortals = { ...getPortals, name: 'getMyPortals', path: paths.myPortals }
+export const getMyPortals: typeof getPortals = /* @__PURE__ */ Object.assign({}, getPortals, {
+  name: 'getMyPortals',
+  path: () => paths.myPortals(),
+})
 
 export const getPortalDetails: RestCall<GetPortalDetailsOptions, PortalDetailsList, PortalDetails | null> = {
   name: 'getPortalDetails',
@@ -212,7 +215,7 @@ export const selectUserProfile: RestCall<SelectUserProfileOptions, void> = {
 
 export const getUserDetails: RestCall<ApiCallOptions, UserList, UserDetails | null> = {
   name: 'getUserDetails',
-  path: paths.userDetails,
+  path: () => paths.userDetails(),
   language: 'header',
   hasTemplate: true,
   credentials: 'include',
@@ -223,7 +226,7 @@ export const getUserDetails: RestCall<ApiCallOptions, UserList, UserDetails | nu
 
 export const getCustomerDetails: RestCall<ApiCallOptions, CustomerList, UserDetails | null> = {
   name: 'getCustomerDetails',
-  path: paths.customerDetails,
+  path: () => paths.customerDetails(),
   language: 'header',
   query: () => ({ [QUERY.ATTRIBUTE]: 'all' }),
   hasPlainDollar: true,
