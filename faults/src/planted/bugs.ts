@@ -17,16 +17,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'lost-queue-head',
     title: 'the first message of the queue is lost when its write fails',
     file: 'packages/client/src/outbox/lane.ts',
-    find: 'if (!this.#write(entry, channel.transport)) return\n',
-    replace: 'if (!this.#write(entry, channel.transport)) return void this.queue.dequeue()\n',
+    find: 'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return\n',
+    replace:
+      'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return void this.#ledger.remove(entry)\n',
     shownBy: ['lost', 'hung'],
   },
   {
     name: 'double-flush',
     title: 'the last message of each burst of the queue is written twice',
     file: 'packages/client/src/outbox/lane.ts',
-    find: '        this.queue.dequeue()\n',
-    replace: '        if (left > 1) this.queue.dequeue()\n',
+    find: '      else this.#flushed++\n',
+    replace:
+      '      else if (++this.#flushed > 0 && left === 1) this.#write(entry, entry.message.toPayloadString(), channel.transport)\n',
     shownBy: ['duplicated'],
   },
   {
@@ -41,8 +43,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'missed-answer',
     title: 'the first message that was missed in an outage is not recovered',
     file: 'packages/client/src/conversation/gap-fill.ts',
-    find: 'insertHistory(mergeHistory(history, options), options',
-    replace: 'insertHistory(mergeHistory(history, options).slice(1), options',
+    find: 'transcript.insert(mergeHistory(history, options), sessionId',
+    replace: 'transcript.insert(mergeHistory(history, options).slice(1), sessionId',
     shownBy: ['transcript'],
   },
   {
