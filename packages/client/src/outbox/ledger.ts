@@ -239,11 +239,10 @@ export class DeliveryLedger {
     return [...this.#unknown, ...this.#sent].sort(byOrder)
   }
 
-  /** Removes every message. All of them have been settled. */
+  /** Removes every message that has been settled. What a listener has sent meanwhile waits on, and is not found. */
   clear(): void {
-    // What a listener has sent meanwhile is not found either.
     this.#index = new Map()
-    for (const entry of [...this.#waiting(), ...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
+    for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
   /** Reports no change from now on. */
