@@ -305,6 +305,14 @@ describe('a handle', () => {
     expect([handle?.state, connect().contents]).toEqual(['failed', []])
   })
 
+  it('[REL-80] drops nothing that a listener sends while the user is signed out', () => {
+    const { outbox, send, connect, on } = setUpDelivery()
+    send('one')
+    on.updated = ({ id, state }) => void (id === 'one' && state === 'failed' && send('two'))
+    outbox.forgetUser()
+    expect([outbox.size, connect().contents]).toEqual([1, ['two']])
+  })
+
   it('[REL-86] sends an unknown message again, masked as before and behind what waits', async () => {
     const { outbox, connect, lose, readHistory, masked, accepted, pathOf } = setUpDelivery({ mask: () => '***' })
     connect()
