@@ -92,8 +92,7 @@ export function resolveEnvironment(partial?: Partial<Environment>): Environment 
     const openWithOptions = function openWithOptions(url: string) {
       return new Socket(url, webSocketOptions)
     }
-    const { revealsStatus } = WebSocketImplementation
-    const value = Object.assign(openWithOptions, { revealsStatus })
+    const value = Object.assign(openWithOptions, { revealsStatus: WebSocketImplementation.revealsStatus })
     Object.defineProperty(environment, 'WebSocket', { value, enumerable: true })
   }
   if (fetch) {
