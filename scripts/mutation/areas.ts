@@ -57,7 +57,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: whole('outbox', 'outbox'),
-  delivery: whole('outbox', 'lane', 'ledger', 'delivery', 'resend-policy', 'evidence'),
+  delivery: whole('outbox', 'lane', 'ledger', 'delivery'),
   'stored-queue': withTests(
     {
       files: [

@@ -258,13 +258,6 @@ describe('a handle', () => {
     expect([outbox.delivery('one')?.cancel(), outbox.size]).toEqual([true, 0])
   })
 
-  it('[REL-86] is settled as cancelled by withdraw()', async () => {
-    const { outbox, send, pathOf } = setUpDelivery()
-    send('one')
-    const outcome = outbox.delivery('one')?.outcome
-    expect([outbox.withdraw('one'), await outcome, pathOf('one')]).toEqual([true, 'cancelled', 'queued cancelled'])
-  })
-
   it('[REL-86] does nothing on retry() in a state that is neither unknown nor failed', () => {
     const { outbox, send, connect, confirm, updates } = setUpDelivery({ hasReceipts: true })
     send('queued', 'cancelled')

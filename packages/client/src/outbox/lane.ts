@@ -2,14 +2,12 @@ import { addMessageId } from '@aiagent/protocol'
 import type { Transport } from '../chat/transport.ts'
 import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
-import type { Evidence } from './evidence.ts'
+import { hasKey, type OutboxEntry } from './delivery.ts'
 import { type DeliveryLedger, WINDOW } from './ledger.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
-import type { ResendPolicy } from './resend-policy.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
 /*
- * Writes the entries to the socket. Owns the entries to send again, and the flush of the queue.
+ * Writes the entries to the socket. Owns the flush of the queue.
  *
  * Entries are sent in order: first those that are sent again after a reopening, then the queue, then new ones. They are
  * sent in bursts with a pause between them (FLOW-05), so that a long queue neither floods the service nor blocks the
@@ -41,26 +39,14 @@ const CLOSED: Channel = { at: 'closed', transport: undefined }
 export class Lane {
   readonly #scope: AgentScope<'queueFlushed'>
   readonly #ledger: DeliveryLedger
-  readonly #policy: ResendPolicy
-  readonly #evidence: Evidence
   readonly #turns: TurnTaking
-  /** Entries to send again, ahead of the queue. Settled ones are skipped. */
-  #again: OutboxEntry[] | undefined
   #channel: Channel = CLOSED
   /** Written from the queue since it was last empty. */
   #flushed = 0
 
-  constructor(
-    scope: AgentScope<'queueFlushed'>,
-    ledger: DeliveryLedger,
-    policy: ResendPolicy,
-    evidence: Evidence,
-    turns: TurnTaking,
-  ) {
+  constructor(scope: AgentScope<'queueFlushed'>, ledger: DeliveryLedger, turns: TurnTaking) {
     this.#scope = scope
     this.#ledger = ledger
-    this.#policy = policy
-    this.#evidence = evidence
     this.#turns = turns
   }
 
@@ -88,11 +74,6 @@ export class Lane {
     if (this.#channel.at === 'open') this.#channel = { at: 'flushing', transport: this.#channel.transport, buffered: 0 }
   }
 
-  /** Sets the entries to send again, ahead of the queue and in this order. */
-  sendAgain(entries: OutboxEntry[]): void {
-    this.#again = entries.length > 0 ? entries : undefined
-  }
-
   /** Entries may be written to a transport. */
   open(transport: Transport): void {
     if (this.#channel.transport === transport) return
@@ -110,7 +91,7 @@ export class Lane {
   /** The limit may have changed, or what is sent again. */
   resume(): void {
     const { at, transport } = this.#channel
-    if (at === 'open' && this.#again?.length) this.#channel = { at: 'flushing', transport, buffered: 0 }
+    if (at === 'open' && this.#ledger.again?.length) this.#channel = { at: 'flushing', transport, buffered: 0 }
     if (this.#channel.at === 'flushing' && !this.#channel.cancel) this.#flush(this.#channel, BURST_SIZE)
   }
 
@@ -123,21 +104,20 @@ export class Lane {
   /** Returns false when the socket is closing; its close event follows. */
   #write(entry: OutboxEntry, frame: string, transport: Transport): boolean {
     try {
-      transport.send(this.#policy.hasKey(entry) ? addMessageId(frame, entry.id) : frame)
+      transport.send(hasKey(entry, this.#scope) ? addMessageId(frame, entry.id) : frame)
     } catch {
       this.close()
       return false
     }
     // The write is reported once the entry has left the queue.
     this.#ledger.handleWritten(entry)
-    this.#evidence.handleWritten()
     this.#turns.handleWritten(entry)
     return true
   }
 
   /** Whether nothing may be written yet, or only what is sent again. */
   get #limit(): 'none' | 'resend' | undefined {
-    if (this.#ledger.store?.isClaiming || (this.#evidence.isPending && this.#policy.isInsistent)) return 'none'
+    if (this.#ledger.isBlocked) return 'none'
     return this.#scope.facts.hasReceipts && this.#ledger.sentCount >= WINDOW ? 'resend' : undefined
   }
 
@@ -146,23 +126,23 @@ export class Lane {
     channel.cancel = () => {}
     for (let left = allowance; left > 0 && this.#channel === channel; left--) {
       const limit = this.#limit
-      while (this.#again?.[0] && this.#again[0].state !== 'sent' && this.#again[0].state !== 'unknown')
-        this.#again.shift()
-      const again = this.#again?.[0]
-      const entry = again ?? this.#ledger.queued.first
+      const { again, queued } = this.#ledger
+      // Those that have been settled are skipped.
+      while (again?.[0] && again[0].state !== 'sent' && again[0].state !== 'unknown') again.shift()
+      const entry = again?.[0] ?? queued.first
       if (!entry) break
-      if (limit === 'none' || (!again && limit)) {
+      if (limit === 'none' || (limit && entry.list === queued)) {
         channel.cancel = undefined
         return
       }
       // A failed write keeps the entry first in the queue.
       if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return
-      if (again) this.#again?.shift()
+      if (again?.[0]) again.shift()
       else this.#flushed++
       this.#ledger.report(entry)
     }
     if (this.#channel !== channel) return
-    if (this.#again?.length || this.#ledger.queued.size > 0) return this.#pause(channel)
+    if (this.#ledger.again?.length || this.#ledger.queued.size > 0) return this.#pause(channel)
     this.#channel = { at: 'open', transport: channel.transport }
     const count = this.#flushed
     this.#flushed = 0

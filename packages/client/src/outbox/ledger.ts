@@ -1,9 +1,11 @@
+import { PERSONA } from '@aiagent/protocol'
 import type { ConnectionLoss } from '../chat/chat.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
+import type { Message } from '../log/message.ts'
+import { findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
 import { LinkedList } from '../util/linked-list.ts'
-import { isSettled, stateOf } from './delivery.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
+import { isInsistent, isSentAgain, isSettled, type OutboxEntry, stateOf } from './delivery.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -13,6 +15,12 @@ export const WINDOW = 1_000
 
 /** How many messages without evidence are observed: those that were sent, without receipts, and the `unknown` ones. */
 export const OBSERVED_LIMIT = 10_000
+
+/** Longest wait for the history after an opening, in milliseconds: then messages in doubt are `unknown`. */
+const UNKNOWN_AFTER_MS = 5_000
+
+/** As {@link UNKNOWN_AFTER_MS}, before a message is sent a second time. */
+const RESEND_AFTER_MS = 15_000
 
 type LedgerScope = AgentScope<'deliveryUpdate'>
 
@@ -43,11 +51,12 @@ export interface QueueStore {
 }
 
 /**
- * The known outcome of every outbound message. Owns which messages were written without evidence of their arrival, and
- * the last settled ones.
+ * The known outcome of every outbound message. Owns the messages that wait, those that were written without evidence of
+ * their arrival, and the last settled ones; and the wait for the history that decides about messages in doubt.
  */
 export class DeliveryLedger {
   readonly #scope: LedgerScope
+  readonly #onDecided: () => void
   /** Stores the queue, once its code has loaded. */
   store: QueueStore | undefined
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
@@ -64,14 +73,24 @@ export class DeliveryLedger {
   readonly #settled = new LinkedList<OutboxEntry>()
   /** In the order of their settlement. A later history may show them. */
   readonly #unknown = new LinkedList<OutboxEntry>()
+  /** Entries to send again, ahead of the queue and in this order. Settled ones are skipped. */
+  again: OutboxEntry[] | undefined
   #writes = 0
   #connection = 0
   #isSilent = false
+  /** The point of the session before every unproven message: from it on, a history counts. */
+  #point: Point
+  /** Whether a message was written after that point. */
+  #hasWritten = false
   /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
-  hasGap = false
+  #hasGap = false
+  /** The timer of the wait for a history, while messages are in doubt. That of the next reopening replaces it. */
+  #wait: unknown
 
-  constructor(scope: LedgerScope) {
+  /** @param onDecided it is known which entries are sent again: everything that could show them has been read */
+  constructor(scope: LedgerScope, onDecided: () => void) {
     this.#scope = scope
+    this.#onDecided = onDecided
   }
 
   /** Number of messages that were written, and are neither proven nor given up. */
@@ -82,6 +101,11 @@ export class DeliveryLedger {
   /** Number of messages that were not written yet. */
   get waitingCount(): number {
     return this.awaiting.size + this.held.size + this.queued.size
+  }
+
+  /** Whether nothing may be written: the store has not marked it, or messages in doubt may have to be sent first. */
+  get isBlocked(): boolean {
+    return this.store?.isClaiming || (this.#wait !== undefined && isInsistent(this.#scope))
   }
 
   get(id: string): OutboxEntry | undefined {
@@ -144,6 +168,7 @@ export class DeliveryLedger {
       connection: this.#connection,
     }
     entry.isInDoubt = false
+    this.#hasWritten = true
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
     entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || written?.sessionId !== facts.sessionId
     if (entry.list !== this.#sent) this.#sent.add(entry)
@@ -190,35 +215,6 @@ export class DeliveryLedger {
     if (this.get(id) === entry && (state === 'sent' || state === 'unknown')) this.settle(entry, 'acknowledged')
   }
 
-  /**
-   * The connection has ended, and another one follows: the fate of what was written last is in doubt, unless the end was in
-   * order.
-   */
-  handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
-    const connection = this.#connection++
-    if (!isAbnormal) return
-    for (const entry of this.unproven())
-      if (entry.written?.connection === connection)
-        entry.isInDoubt = entry.written.at > lastInboundAt - this.#scope.config.doubtAfterMs
-  }
-
-  /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
-  endSession(reason: DeliveryReason, present?: string): void {
-    for (const entry of [...this.#sent])
-      if (present === undefined || !(entry.isAnswered || entry.written?.sessionId === present))
-        this.settle(entry, 'unknown', reason)
-  }
-
-  /** The session goes on without this page. What was sent is not sent again in another one. */
-  leaveSession(isAnswered: (id: string) => boolean): void {
-    this.#connection++
-    for (const entry of this.unproven()) {
-      entry.isInDoubt = false
-      entry.isAnswered = entry.state === 'sent' && isAnswered(entry.id)
-      if (!entry.isAnswered) this.settle(entry, 'unknown', 'session_ended')
-    }
-  }
-
   /** A settled entry is sent once more. Returns false if a listener has signed the user out or destroyed the agent. */
   reopen(entry: OutboxEntry, outcome: DeliveryOutcome): boolean {
     const { reason } = entry
@@ -242,6 +238,7 @@ export class DeliveryLedger {
   /** Removes every message that has been settled. What a listener has sent meanwhile waits on, and is not found. */
   clear(): void {
     this.#index = new Map()
+    this.again = undefined
     for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
@@ -252,15 +249,13 @@ export class DeliveryLedger {
 
   /** Forgets the oldest settled messages. Of the `unknown` ones as many stay as may be observed. */
   #trim(): void {
-    this.#keep(this.#settled, SETTLED_LIMIT)
-    this.#keep(this.#unknown, Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size))
-  }
-
-  #keep(list: LinkedList<OutboxEntry>, limit: number): void {
-    for (let entry = list.first; entry && list.size > limit; entry = list.first) {
-      list.delete(entry)
-      if (this.#index?.get(entry.id) === entry) this.#index.delete(entry.id)
-      this.hasGap ||= entry.state === 'unknown'
+    for (const list of [this.#settled, this.#unknown]) {
+      const limit = list === this.#unknown ? Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size) : SETTLED_LIMIT
+      for (let entry = list.first; entry && list.size > limit; entry = list.first) {
+        list.delete(entry)
+        if (this.#index?.get(entry.id) === entry) this.#index.delete(entry.id)
+        this.#hasGap ||= entry.state === 'unknown'
+      }
     }
   }
 
@@ -271,6 +266,108 @@ export class DeliveryLedger {
     this.#scope.emit('deliveryUpdate', () => update)
     this.#scope.shared?.handleUpdate(update)
     this.store?.changed()
+  }
+
+  // ── What the session shows ────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * The chat is open. Other sessions have ended, so that no evidence of what was sent in them will arrive.
+   *
+   * @param isReopening whether the previous connection had the same session
+   * @param isFromStart whether nothing was said in the session before this page opened it
+   */
+  handleConnected(isReopening: boolean, isFromStart: boolean): void {
+    const { environment, facts } = this.#scope
+    this.endSession('session_ended', facts.sessionId)
+    this.again = undefined
+    if (!isReopening) {
+      this.#point = isFromStart ? 'start' : undefined
+      this.#hasWritten = false
+    }
+    // The service drops repetitions, so that nothing has to be found out first.
+    if (facts.hasReceipts) return this.decide()
+    if (!this.unproven().some(({ isInDoubt }) => isInDoubt)) return
+    const limitMs = isInsistent(this.#scope) ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
+    this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
+  }
+
+  /**
+   * The connection has ended, and another one follows: the fate of what was written last is in doubt, unless the end was in
+   * order.
+   */
+  handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
+    this.#endWait()
+    const connection = this.#connection++
+    if (!isAbnormal) return
+    for (const entry of this.unproven())
+      if (entry.written?.connection === connection)
+        entry.isInDoubt = entry.written.at > lastInboundAt - this.#scope.config.doubtAfterMs
+  }
+
+  /** A message of the service has arrived. */
+  handleMessage(message: Message): void {
+    if (!this.#hasWritten && message.persona === PERSONA.AGENT) this.#point = message
+  }
+
+  /** A history of the session has arrived. */
+  handleHistory(history: readonly Message[]): void {
+    const { sessionId } = this.#scope.facts
+    const wait = this.#wait
+    const last = history.at(-1)
+    const point = this.#hasGap ? undefined : this.#point
+    const unproven = this.unproven().filter(({ written }) => written?.sessionId === sessionId)
+    if (last) {
+      this.#point = last
+      this.#hasGap = false
+      this.#hasWritten = this.#sent.size > 0
+    }
+    if (last && unproven.length > 0) for (const entry of findShown(history, unproven, point)) this.acknowledge(entry)
+    // A listener may have lost or ended the session.
+    if (wait !== undefined && wait === this.#wait) this.decide()
+  }
+
+  /** No history of the session will come. One that is late may still save the user a message that arrives twice. */
+  handleNoHistory(): void {
+    if (this.#wait !== undefined && !isInsistent(this.#scope)) this.decide()
+  }
+
+  /** Nothing more will be found out about the messages in doubt: they are sent again, or they are `unknown`. */
+  decide(): void {
+    this.#endWait()
+    const again: OutboxEntry[] = []
+    for (const entry of this.unproven())
+      if (isSentAgain(entry, this.#scope)) again.push(entry)
+      else if (entry.isInDoubt) {
+        entry.isInDoubt = false
+        if (entry.state === 'sent') this.settle(entry, 'unknown', 'connection_lost')
+      }
+    for (const entry of again) this.store?.handleSentAgain(entry)
+    this.again = again
+    this.#onDecided()
+  }
+
+  /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
+  endSession(reason: DeliveryReason, present?: string): void {
+    this.#endWait()
+    for (const entry of [...this.#sent])
+      if (present === undefined || !(entry.isAnswered || entry.written?.sessionId === present))
+        this.settle(entry, 'unknown', reason)
+  }
+
+  /** The session goes on without this page. What was sent is not sent again in another one. */
+  leaveSession(isAnswered: (id: string) => boolean): void {
+    this.#endWait()
+    this.#connection++
+    for (const entry of this.unproven()) {
+      entry.isInDoubt = false
+      entry.isAnswered = entry.state === 'sent' && isAnswered(entry.id)
+      if (!entry.isAnswered) this.settle(entry, 'unknown', 'session_ended')
+    }
+  }
+
+  #endWait(): void {
+    this.#scope.environment.clock.clearTimeout(this.#wait)
+    this.#wait = undefined
   }
 }
 

@@ -267,19 +267,16 @@ describe('Outbox, flushing', () => {
     expect(() => send(2, 3)).toThrow(expect.objectContaining({ reason: 'queue_full' }))
   })
 
-  it('withdraws a waiting message and sends the others in order', () => {
+  it('cancels a waiting message and sends the others in order', () => {
     const { outbox, flushed, send } = setUp()
     const transport = new FakeTransport()
     send(0, 3)
-    expect([outbox.withdraw('text 1'), outbox.withdraw('text 1'), outbox.withdraw('unknown')]).toEqual([
-      true,
-      false,
-      false,
-    ])
+    const cancel = (id: string) => outbox.delivery(id)?.cancel()
+    expect([cancel('text 1'), cancel('text 1'), cancel('unknown')]).toEqual([true, false, undefined])
     outbox.handleReady(transport)
     expect(transport.contents).toEqual(['text 0', 'text 2'])
     expect(flushed).toEqual([2])
-    expect(outbox.withdraw('text 0')).toBe(false)
+    expect(cancel('text 0')).toBe(false)
   })
 
   it('reports the waiting messages when it is cleared in the middle of a flush, and sends new ones', async () => {

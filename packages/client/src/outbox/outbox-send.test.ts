@@ -84,7 +84,7 @@ describe('argument of send()', () => {
     const { outbox, accepted } = setUp()
     expect(outbox.send(data, options)).toBe(id)
     expect(accepted[0]?.messageId).toBe(id)
-    expect(outbox.withdraw(id)).toBe(true)
+    expect(outbox.delivery(id)?.cancel()).toBe(true)
   })
 
   it('is refused when it cannot be encoded, whether or not the agent is ready', () => {
@@ -243,11 +243,11 @@ describe('before the agent is ready', () => {
     ['first', 'one', true, ['two', 'three']],
     ['second', 'two', true, ['one', 'three']],
     ['last', 'three', true, ['one', 'two']],
-    ['unknown', 'four', false, ['one', 'two', 'three']],
-  ])('withdraws the %s message and keeps the others', (_case, id, found, left) => {
+    ['unknown', 'four', undefined, ['one', 'two', 'three']],
+  ])('cancels the %s message and keeps the others', (_case, id, found, left) => {
     const { outbox, becomeReady, accepted } = setUp({ isReady: false })
     for (const text of ['one', 'two', 'three']) outbox.send(text, { id: text })
-    expect(outbox.withdraw(id)).toBe(found)
+    expect(outbox.delivery(id)?.cancel()).toBe(found)
     becomeReady()
     expect(accepted.map(({ messageId }) => messageId)).toEqual(left)
   })

@@ -15,7 +15,7 @@ import { Era } from '../util/era.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
+import { hasKey, isSentAgain, type OutboxEntry } from './delivery.ts'
 import { DEFAULT_WAIT_MS, fingerprintOf, isAdopted, QUEUE_VERSION, type QueueSnapshot } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
 
@@ -69,16 +69,16 @@ export class OutboxStore implements QueueStore {
 
   /** What the next page needs. */
   snapshot(): QueueSnapshot {
-    const { lane, ledger, policy } = this.#outbox
+    const { lane, ledger } = this.#outbox
     const { facts } = this.#scope
-    const sent = ledger.sent.filter(entry => policy.hasKey(entry))
+    const sent = ledger.sent.filter(entry => hasKey(entry, this.#scope))
     const claim = lane.isOpen ? { sessionId: facts.sessionId } : undefined
     return { entries: [...sent, ...this.#restored, ...ledger.queued], claim }
   }
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
-    const { lane, ledger, policy } = this.#outbox
+    const { lane, ledger } = this.#outbox
     const { facts } = this.#scope
     const entries = this.#restored
     this.#restored = []
@@ -97,8 +97,8 @@ export class OutboxStore implements QueueStore {
       if (!this.#isKnown(entry)) continue
       if (!isAdopted(entry)) this.#accepted(entry, false)
       // With a receipt it can be sent again safely, in its session.
-      else if (policy.isSentAgain(entry)) this.#accepted(entry, true)
-      else if (!policy.hasKey(entry)) {
+      else if (isSentAgain(entry, this.#scope)) this.#accepted(entry, true)
+      else if (!hasKey(entry, this.#scope)) {
         ledger.settle(entry, 'unknown', 'page_ended')
         if (present.has(entry)) this.#show(entry)
       }
@@ -112,7 +112,7 @@ export class OutboxStore implements QueueStore {
     const entries = this.#unplaced
     this.#unplaced = []
     for (const entry of entries)
-      if (this.#isKnown(entry) && this.#locate(entry) && !this.#outbox.policy.hasKey(entry)) this.#show(entry)
+      if (this.#isKnown(entry) && this.#locate(entry) && !hasKey(entry, this.#scope)) this.#show(entry)
   }
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */

@@ -19,7 +19,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('set clock' as const), ms: fc.integer({ min: -50, max: 50 }) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('buffer' as const), bytes: fc.constantFrom(0, 1, 300_000) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('withdraw' as const), which: fc.nat(100) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const), which: fc.nat(100) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
 )
 
@@ -89,9 +89,9 @@ describe('Outbox', () => {
             case 'buffer':
               transport.bufferedAmount = each.bytes
               break
-            case 'withdraw': {
+            case 'cancel': {
               const id = accepted.at(-1 - each.which)
-              if (id !== undefined && outbox.withdraw(id)) removed.add(id)
+              if (id !== undefined && outbox.delivery(id)?.cancel()) removed.add(id)
               break
             }
             case 'clear':

@@ -14,12 +14,9 @@ import type { Masking } from '../masking/masking.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { utf8Bytes } from '../util/utf8.ts'
-import { Delivery, stateOf } from './delivery.ts'
-import { Evidence } from './evidence.ts'
+import { createEntry, Delivery, type OutboxEntry, type Question, stateOf } from './delivery.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, type QueueStore } from './ledger.ts'
-import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
-import { ResendPolicy } from './resend-policy.ts'
 import { TurnTaking } from './turn-taking.ts'
 
 /** Options of `ask()`. */
@@ -47,7 +44,7 @@ export const WARN_AFTER_MS = 3_000
  *
  *   send() ──────────────► held ── agent ready ──► queued ── connection ready ──► sent ──► acknowledged, unknown
  *   ask() ──► awaiting ──►  │                        │
- *             turn          └── withdraw, clear ─────┴──► cancelled, failed
+ *             turn          └── cancel, clear ──────┴──► cancelled, failed
  *
  * A state that needs no wait is passed at once. Entries leave in order: while one is held or queued, a new one goes
  * behind it. Every wait counts against one limit.
@@ -63,13 +60,13 @@ export class Outbox implements ChatObserver {
   readonly #context: ContextStore
   readonly #transcript: Transcript
   readonly #liveness: Liveness
-  readonly #evidence: Evidence
-  readonly turns: TurnTaking
+  readonly #turns: TurnTaking
   readonly lane: Lane
-  readonly policy: ResendPolicy
   readonly ledger: DeliveryLedger
   /** Only with `persistQueue` or `tabs`. */
   stored: OptionalFeature<QueueStore> | undefined
+  /** The session of the last connection, until it is left. */
+  #sessionId: string | undefined
 
   constructor(
     scope: OutboxScope,
@@ -96,11 +93,9 @@ export class Outbox implements ChatObserver {
     this.#context = context
     this.#transcript = transcript
     this.#liveness = liveness
-    this.policy = new ResendPolicy(scope)
-    this.ledger = new DeliveryLedger(scope)
-    this.turns = new TurnTaking(scope, this.policy, () => this.#startNext())
-    this.#evidence = new Evidence(scope, this.ledger, this.policy, () => this.#resend())
-    this.lane = new Lane(scope, this.ledger, this.policy, this.#evidence, this.turns)
+    this.ledger = new DeliveryLedger(scope, () => this.lane.resume())
+    this.#turns = new TurnTaking(scope, () => this.#startNext())
+    this.lane = new Lane(scope, this.ledger, this.#turns)
     chat.observe(this)
   }
 
@@ -138,7 +133,7 @@ export class Outbox implements ChatObserver {
     const { id } = entry
     const why = () => whyWaiting(entry, status.isReady, this.#chat.state)
     entry.state = 'awaiting-turn'
-    if (this.ledger.awaiting.size > 0 || !this.turns.canStart()) this.#requireSpace(id)
+    if (this.ledger.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
     const isOffline = () => !status.isReady || this.#chat.state !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
@@ -179,14 +174,6 @@ export class Outbox implements ChatObserver {
         this.#drop(entry, error)
       }
     }
-  }
-
-  /** Takes a waiting entry out; returns false when no entry of that id waits. */
-  withdraw(id: string): boolean {
-    const entry = this.ledger.get(id)
-    if (!entry || !this.ledger.remove(entry)) return false
-    this.#settleWaiting(entry, 'cancelled')
-    return true
   }
 
   cancel(entry: OutboxEntry): boolean {
@@ -234,11 +221,10 @@ export class Outbox implements ChatObserver {
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
     this.clear('signed_out')
-    this.turns.forgetUser()
+    this.#sessionId = undefined
+    this.#turns.endSession()
     this.ledger.endSession('signed_out')
     this.ledger.clear()
-    this.lane.sendAgain([])
-    this.#evidence.clear()
     // The previous page may have stored a queue that this one has not read.
     return this.ledger.store ? this.ledger.store.forgetUser() : this.stored?.(store => store.forgetUser())
   }
@@ -251,11 +237,10 @@ export class Outbox implements ChatObserver {
   destroy(error: SDKError): Promise<unknown> | undefined {
     const isStored = this.ledger.store?.isActive
     const released = this.ledger.store?.release()
-    const { current } = this.turns
+    const { current } = this.#turns
     const waiting = this.#takeAll()
     this.ledger.silence()
-    this.#evidence.clear()
-    this.turns.destroy()
+    this.#turns.destroy()
     for (const entry of waiting)
       this.#settleWaiting(entry, isStored && entry.isMasked && !entry.reply ? 'unknown' : 'failed', 'destroyed')
     this.ledger.endSession('destroyed')
@@ -266,14 +251,13 @@ export class Outbox implements ChatObserver {
 
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
-    const { current } = this.turns
+    const { current } = this.#turns
     for (const question of [...(current ? [current] : []), ...this.ledger.take(this.ledger.awaiting)]) {
       this.ledger.remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
     this.ledger.endSession('session_ended')
-    this.#evidence.end()
   }
 
   /** Whether an entry need not be held until the agent is ready. */
@@ -294,7 +278,8 @@ export class Outbox implements ChatObserver {
   /** Sends the questions whose turn has come. */
   #startNext(): void {
     const { environment, facts } = this.#scope
-    const { turns, ledger } = this
+    const { ledger } = this
+    const turns = this.#turns
     while (ledger.awaiting.size > 0 && turns.canStart()) {
       const question = ledger.awaiting.first as Question | undefined
       if (!question) return
@@ -316,7 +301,7 @@ export class Outbox implements ChatObserver {
   /** The caller of a question no longer waits for the answer. */
   #giveUp(question: Question): void {
     if (this.ledger.remove(question)) this.#settleWaiting(question, 'cancelled')
-    if (this.turns.end(question)) this.#startNext()
+    if (this.#turns.end(question)) this.#startNext()
   }
 
   #drop(
@@ -326,7 +311,7 @@ export class Outbox implements ChatObserver {
     reason: DeliveryReason | undefined = error instanceof MessageError ? (error.reason as DeliveryReason) : undefined,
   ): void {
     const { reply } = entry
-    const hadTurn = this.turns.end(entry)
+    const hadTurn = this.#turns.end(entry)
     // A question that was sent is settled with its session.
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
@@ -422,15 +407,15 @@ export class Outbox implements ChatObserver {
 
   /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
   repeatAdopted(): void {
-    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.#resend()
+    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.ledger.decide()
   }
 
   // ── From the service ──────────────────────────────────────────────────────────────────────────────────────────────
 
   /** A message of the service has arrived. */
   handleMessage(message: Message): void {
-    this.#evidence.handleMessage(message)
-    this.turns.handleMessage(message)
+    this.ledger.handleMessage(message)
+    this.#turns.handleMessage(message)
   }
 
   /**
@@ -453,31 +438,31 @@ export class Outbox implements ChatObserver {
 
   /** What was said in the session, as the service sent it in the chat or returned it on request. */
   handleHistory(history: readonly Message[]): void {
-    this.turns.handleHistory(history)
-    this.#evidence.read(history)
+    this.#turns.handleHistory(history)
+    this.ledger.handleHistory(history)
   }
 
   /** No further history of the present connection will come: there is no source of one, or it was read. */
   handleNoHistory(): void {
-    this.#evidence.handleNone()
+    this.ledger.handleNoHistory()
   }
 
   handleConnected(): void {
+    const { sessionId } = this.#scope.facts
+    const isReopening = sessionId === this.#sessionId
+    this.#sessionId = sessionId
     this.ledger.store?.handleConnected()
-    this.ledger.endSession('session_ended', this.#scope.facts.sessionId)
-    this.lane.sendAgain([])
     // Another tab may write the same text.
-    this.#evidence.handleConnected(this.#session.isOwn && !this.#scope.config.tabs)
-    // The service drops duplicates, so that nothing has to be found out first.
-    if (this.#scope.facts.hasReceipts) this.#resend()
-    this.turns.handleConnected()
+    this.ledger.handleConnected(isReopening, this.#session.isOwn && !this.#scope.config.tabs)
+    if (isReopening) this.#turns.handleReopened()
+    else this.#turns.endSession()
   }
 
   /** The session goes on without this page, which stays connected to nothing until it has something to send. */
   handleSessionTaken(isAnswered: (id: string) => boolean): void {
+    this.#sessionId = undefined
     this.ledger.leaveSession(isAnswered)
-    this.#evidence.clear()
-    this.turns.handleSessionEnded()
+    this.#turns.endSession()
   }
 
   handleReady(transport: Transport): void {
@@ -492,16 +477,6 @@ export class Outbox implements ChatObserver {
 
   handleLost(loss: ConnectionLoss): void {
     this.ledger.handleLost(loss)
-    this.#evidence.end()
-  }
-
-  /** Nothing more will be found out about the messages in doubt. */
-  #resend(): void {
-    const { policy, ledger } = this
-    const again = policy.decide(ledger)
-    for (const entry of again) this.ledger.store?.handleSentAgain(entry)
-    this.lane.sendAgain(again)
-    this.lane.resume()
   }
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject } from '@aiagent/protocol'
 import { detachMessage } from '../log/compose.ts'
 import { Message } from '../log/message.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
+import type { OutboxEntry, WrittenAs } from './delivery.ts'
 
 /** Stands for every connection of the previous page. */
 const PREVIOUS_PAGE = -1

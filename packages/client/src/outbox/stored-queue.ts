@@ -2,7 +2,7 @@ import type { PageWindow } from '../platform/page.ts'
 import { HandedOver, type HandedOverPlace } from '../storage/handed-over.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
 import { Era } from '../util/era.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
+import type { OutboxEntry } from './delivery.ts'
 import {
   QUEUE_VERSION,
   type QueueSnapshot,

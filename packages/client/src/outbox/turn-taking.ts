@@ -4,8 +4,7 @@ import { isUserMessage, type Message } from '../log/message.ts'
 import { findAnswer } from '../log/reconcile.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
-import type { OutboxEntry, Question } from './outbox-entry.ts'
-import type { ResendPolicy } from './resend-policy.ts'
+import { isSentAgain, type OutboxEntry, type Question } from './delivery.ts'
 
 /*
  * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is.
@@ -43,7 +42,6 @@ type Turn =
 
 export class TurnTaking {
   readonly #scope: AgentScope<never>
-  readonly #policy: ResendPolicy
   readonly #startNext: () => void
   #turn: Turn | undefined
   readonly #pace: AgentPace
@@ -51,15 +49,12 @@ export class TurnTaking {
   #lastHeard: Message | undefined
   /** Texts of the user messages that were written since that one. */
   #written: (string | undefined)[] | undefined
-  /** The session of these texts, of the agent's messages and of the question. */
-  #sessionId: string | undefined
   #pauseTimer: unknown
 
   /** @param startNext a question may be able to start: the previous one ended, or the pause is over */
-  constructor(scope: AgentScope<never>, policy: ResendPolicy, startNext: () => void) {
+  constructor(scope: AgentScope<never>, startNext: () => void) {
     this.#scope = scope
     this.#pace = new AgentPace(scope.environment.clock)
-    this.#policy = policy
     this.#startNext = startNext
   }
 
@@ -73,7 +68,7 @@ export class TurnTaking {
     const { environment, shared } = this.#scope
     const { clock } = environment
     const turn = this.#turn
-    if (turn?.at === 'unverified' && turn.isOverdue && !this.#policy.isSentAgain(turn.question))
+    if (turn?.at === 'unverified' && turn.isOverdue && !isSentAgain(turn.question, this.#scope))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
@@ -105,7 +100,7 @@ export class TurnTaking {
       this.#pace.handleWritten()
       if (turn.at === 'unverified') {
         // The history of the reopened chat may still show the answer.
-        if (this.#policy.isSentAgain(entry)) return
+        if (isSentAgain(entry, this.#scope)) return
         this.#scope.environment.clock.clearTimeout(turn.timer)
       }
       if (turn.at === 'unsent') this.#noteWritten(entry)
@@ -131,17 +126,12 @@ export class TurnTaking {
       this.#fail(`The service reports an error: ${message.content || 'it gives no reason'}`, 'refused')
   }
 
-  /** The chat is open. An answer can still come, unless the session is another one. */
-  handleConnected(): void {
+  /** The session was opened again. An answer can still come. */
+  handleReopened(): void {
     const { environment, facts } = this.#scope
     const { clock } = environment
-    const { sessionId } = facts
-    const isOther = sessionId !== this.#sessionId
-    this.#sessionId = sessionId
-    if (isOther) this.#forgetWords()
     const turn = this.#turn
     if (!turn || turn.at === 'unsent') return
-    if (isOther) return this.#fail('The session ended before an answer came.')
     if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
     // The service repeats what was missed, and no message is lost: the question stays open.
     else if (facts.hasResume && facts.hasReceipts) return
@@ -174,7 +164,7 @@ export class TurnTaking {
     const found = findAnswer(messages, question.message, this.#lastHeard ?? 'start', written)
     if (!found) return
     const { isAsked, answer } = found
-    if (!isAsked && !this.#policy.isSentAgain(question))
+    if (!isAsked && !isSentAgain(question, this.#scope))
       return this.#fail('The connection was lost before the question reached the service.')
     if (answer) {
       this.#hear(answer)
@@ -184,16 +174,11 @@ export class TurnTaking {
     this.#turn = { at: 'open', question }
   }
 
-  /** No answer will come. */
-  handleSessionEnded(): void {
-    if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
-  }
-
-  /** Rejects the current question, and forgets the messages of the agent. */
-  forgetUser(): void {
-    this.#fail('The chat ended before an answer came.')
+  /** No answer will come to what was sent, and nothing of the session has to be waited for. */
+  endSession(): void {
     this.#pace.reset()
-    this.#forgetWords()
+    this.#lastHeard = this.#written = undefined
+    if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
   }
 
   /** Nothing is timed any more. */
@@ -219,10 +204,6 @@ export class TurnTaking {
     this.#written ??= []
     this.#written.push(message.content)
     if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
-  }
-
-  #forgetWords(): void {
-    this.#lastHeard = this.#written = undefined
   }
 
   #hear(message: Message | undefined): void {
