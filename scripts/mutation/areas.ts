@@ -82,7 +82,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     tests: [`${client}/contact-center/portal/portal-pipeline.*test.ts`],
   },
   config: beside(`${client}/config`, `${client}/check-config`, `${client}/session-id`),
-  message: beside(`${client}/log/message`, `${client}/log/compose`, `${client}/conversation/message-helpers`),
+  message: beside(`${client}/log/message`, `${client}/conversation/message-helpers`),
   'identity-errors': beside(`${client}/auth/login/identity-errors`),
   'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
   masking: beside(`${client}/masking/data-masker`),

@@ -165,7 +165,6 @@ export type {
 } from './events.ts'
 export type { InitializedAgent } from './facts.ts'
 export type { EnvironmentName } from './init-params.ts'
-export type { SendOptions } from './log/compose.ts'
 export type {
   DeliveryMode,
   DeliveryOutcome,
@@ -180,7 +179,7 @@ export type {
   TranscriptOptions,
   TranscriptRow,
 } from './log/entry.ts'
-export { Message, type MessageObject, type MessageOptions, toMessage } from './log/message.ts'
+export { Message, type MessageObject, type MessageOptions, type SendOptions, toMessage } from './log/message.ts'
 export { Transcript } from './log/transcript.ts'
 export {
   type ConsoleSink,

@@ -1,7 +1,6 @@
 import { addMessageId, encodeMessage, isSessionRefusal, PERSONA, ROLE } from '@aiagent/protocol'
 import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
-import { recordOwnFrame } from '../log/compose.ts'
-import type { Transcript } from '../log/transcript.ts'
+import { recordOwnFrame, type Transcript } from '../log/transcript.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'

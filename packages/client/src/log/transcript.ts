@@ -9,7 +9,7 @@ import type {
   TranscriptOptions,
   TranscriptRow,
 } from './entry.ts'
-import type { Message } from './message.ts'
+import { composeMessage, type Message, type MessageObject } from './message.ts'
 import { type KnownMessage, knownMessage, type NewMessage } from './reconcile.ts'
 
 const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
@@ -48,7 +48,14 @@ export interface InsertedHistory {
 export class Transcript {
   #config: TranscriptConfig
   readonly #scope: TranscriptScope | undefined
-  readonly #entries = new EntryList<TranscriptEntry>()
+  /** Entries from `#first` on; earlier elements are empty and removed from time to time. */
+  #entries: (TranscriptEntry | undefined)[] = []
+  /** Lengths of the frames of `#entries`. */
+  #sizes: number[] = []
+  #first = 0
+  /** Sum of the lengths from `#first` on. */
+  #length = 0
+  #snapshot: readonly TranscriptEntry[] | undefined
   /** Number of the last id, where no agent creates one. */
   #lastId = 0
   #missing: KnownMessage[] | undefined
@@ -97,7 +104,10 @@ export class Transcript {
     if (!entry) return undefined
     let removed = 0
     if (this.#config.enabled !== false) {
-      this.#entries.push(entry, size)
+      this.#entries.push(entry)
+      this.#sizes.push(size)
+      this.#length += size
+      this.#snapshot = undefined
       removed = this.#trim()
     }
     this.report(entry)
@@ -144,7 +154,7 @@ export class Transcript {
     mark: { readonly recovered?: true } = {},
   ): InsertedHistory {
     const ids = new Set(this.get().map(({ id }) => id))
-    const placed: PlacedEntry<TranscriptEntry>[] = []
+    const placed: { readonly entry: TranscriptEntry; readonly size: number; readonly position: number }[] = []
     // The last number of each base: in a history without ids and times all messages may have the same one.
     const numbers = new Map<string, number>()
     // Ids reach pages, exports and recordings. The session id opens the conversation, so it is not in them.
@@ -166,7 +176,14 @@ export class Transcript {
       else this.noteMissing(message, direction)
       return { message, entry }
     })
-    this.#entries.insert(placed)
+    this.#compact()
+    // From the last to the first, so that the positions stay right.
+    for (const { entry, size, position } of placed.reverse()) {
+      this.#entries.splice(position, 0, entry)
+      this.#sizes.splice(position, 0, size)
+      this.#length += size
+    }
+    this.#snapshot = undefined
     return { inserted, removed: this.#trim() }
   }
 
@@ -200,7 +217,8 @@ export class Transcript {
 
   /** The entries, in order. Without options the same frozen list until something changes. */
   get(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    const entries = this.#entries.get()
+    this.#snapshot ??= this.size === 0 ? NONE : Object.freeze(this.#entries.slice(this.#first) as TranscriptEntry[])
+    const entries = this.#snapshot
     if (!options) return entries
     const { fromTimestamp = -Infinity, toTimestamp = Infinity, direction = 'both', persona, role } = options
     return entries.filter(
@@ -233,7 +251,7 @@ export class Transcript {
 
   /** How many entries are stored. */
   get size(): number {
-    return this.#entries.size
+    return this.#entries.length - this.#first
   }
 
   /** Removes every entry. */
@@ -243,7 +261,10 @@ export class Transcript {
   }
 
   #empty(): void {
-    this.#entries.clear()
+    this.#entries = []
+    this.#sizes = []
+    this.#first = this.#length = 0
+    this.#snapshot = undefined
     this.#scope?.emit('transcriptCleared', () => ({}))
   }
 
@@ -260,85 +281,19 @@ export class Transcript {
   /** Removes the oldest entries beyond the limits, and returns their number. */
   #trim(): number {
     const { maxEntries = DEFAULT_MAX_ENTRIES, maxBytes = DEFAULT_MAX_BYTES } = this.#config
-    const removed = this.#entries.trim(maxEntries, maxBytes)
-    if (removed > 0) this.#isComplete = false
-    return removed
-  }
-}
-
-/** The list of every empty transcript. */
-const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([])
-
-/** An entry to insert. */
-export interface PlacedEntry<Entry> {
-  readonly entry: Entry
-  /** Length of its frame's text, in characters. */
-  readonly size: number
-  /** Index of the entry before which it belongs. */
-  readonly position: number
-}
-
-/** Entries in order, with the lengths of their frames. */
-class EntryList<Entry> {
-  /** Entries from `#first` on; earlier elements are empty and removed from time to time. */
-  #entries: (Entry | undefined)[] = []
-  /** Lengths of the frames of `#entries`. */
-  #sizes: number[] = []
-  #first = 0
-  /** Sum of the lengths from `#first` on. */
-  #length = 0
-  #snapshot: readonly Entry[] | undefined
-
-  get size(): number {
-    return this.#entries.length - this.#first
-  }
-
-  /** The entries; the same frozen list until something changes. */
-  get(): readonly Entry[] {
-    this.#snapshot ??= this.size === 0 ? NONE : Object.freeze(this.#entries.slice(this.#first) as Entry[])
-    return this.#snapshot
-  }
-
-  push(entry: Entry, size: number): void {
-    this.#entries.push(entry)
-    this.#sizes.push(size)
-    this.#length += size
-    this.#snapshot = undefined
-  }
-
-  /** Inserts entries, each before the one at its position; positions must not decrease. */
-  insert(added: readonly PlacedEntry<Entry>[]): void {
-    this.#compact()
-    // From the last to the first, so that the positions stay right.
-    for (let i = added.length - 1; i >= 0; i--) {
-      const { entry, size, position } = added[i] as PlacedEntry<Entry>
-      this.#entries.splice(position, 0, entry)
-      this.#sizes.splice(position, 0, size)
-      this.#length += size
-    }
-    this.#snapshot = undefined
-  }
-
-  /** Removes the oldest entries beyond the limits, and returns their number. */
-  trim(maxEntries: number, maxLength: number): number {
-    let removed = 0
-    for (; this.size > 0 && (this.size > maxEntries || this.#length > maxLength); removed++) {
+    const entries = this.#entries
+    const first = this.#first
+    while (this.#first < entries.length && (entries.length - this.#first > maxEntries || this.#length > maxBytes)) {
       this.#length -= this.#sizes[this.#first] ?? 0
-      this.#entries[this.#first++] = undefined
+      entries[this.#first++] = undefined
     }
+    const removed = this.#first - first
     if (removed === 0) return 0
     this.#snapshot = undefined
+    this.#isComplete = false
     // Shifting the array for each entry is slow: it is cut when more than half is empty.
-    if (this.#first * 2 > this.#entries.length) this.#compact()
+    if (this.#first * 2 > entries.length) this.#compact()
     return removed
-  }
-
-  clear(): void {
-    this.#entries = []
-    this.#sizes = []
-    this.#first = 0
-    this.#length = 0
-    this.#snapshot = undefined
   }
 
   #compact(): void {
@@ -346,4 +301,15 @@ class EntryList<Entry> {
     this.#sizes = this.#sizes.slice(this.#first)
     this.#first = 0
   }
+}
+
+/** The list of every empty transcript. */
+const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([])
+
+/** Records a message of the chat itself that was written: the stored context, or the disconnect frame. */
+export function recordOwnFrame(scope: AgentScope<never>, transcript: Transcript, written: MessageObject): void {
+  const { status, config, environment, facts } = scope
+  // The transcript is that of the next user already; and of a tab that leaves, the service receives nothing.
+  if (status.isLeaving || config.tabs) return
+  transcript.record(composeMessage(written, {}, scope, facts), 'sent', environment.clock.now())
 }

@@ -1,7 +1,12 @@
 import { PERSONA } from '@aiagent/protocol'
-import { composeMessage, type SendOptions } from '../log/compose.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
-import type { Message, MessageObject, MessageOrigin } from '../log/message.ts'
+import {
+  composeMessage,
+  type Message,
+  type MessageObject,
+  type MessageOrigin,
+  type SendOptions,
+} from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
 import type { Linked } from '../util/linked-list.ts'
 

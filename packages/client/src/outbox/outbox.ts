@@ -6,9 +6,15 @@ import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
 import type { Transport } from '../chat/transport.ts'
 import { abortedError, MessageError, SDKError } from '../errors.ts'
-import { addressMessage, detachMessage, type SendOptions } from '../log/compose.ts'
 import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
-import { isUserMessage, type Message, type MessageObject } from '../log/message.ts'
+import {
+  addressMessage,
+  detachMessage,
+  isUserMessage,
+  type Message,
+  type MessageObject,
+  type SendOptions,
+} from '../log/message.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Masking } from '../masking/masking.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
@@ -237,15 +243,14 @@ export class Outbox implements ChatObserver {
   destroy(error: SDKError): Promise<unknown> | undefined {
     const isStored = this.ledger.store?.isActive
     const released = this.ledger.store?.release()
-    const { current } = this.#turns
-    const waiting = this.#takeAll()
     this.ledger.silence()
-    this.#turns.destroy()
-    for (const entry of waiting)
+    this.#turns.destroy(error)
+    for (const entry of this.#takeAll()) {
       this.#settleWaiting(entry, isStored && entry.isMasked && !entry.reply ? 'unknown' : 'failed', 'destroyed')
+      entry.reply?.reject(error)
+    }
     this.ledger.endSession('destroyed')
     this.ledger.clear()
-    for (const entry of new Set(current ? [current, ...waiting] : waiting)) entry.reply?.reject(error)
     return released
   }
 

@@ -1,6 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
-import { detachMessage } from '../log/compose.ts'
-import { Message } from '../log/message.ts'
+import { detachMessage, Message } from '../log/message.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { OutboxEntry, WrittenAs } from './delivery.ts'
 

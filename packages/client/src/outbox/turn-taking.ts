@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import { MessageError } from '../errors.ts'
+import { MessageError, type SDKError } from '../errors.ts'
 import { isUserMessage, type Message } from '../log/message.ts'
 import { findAnswer } from '../log/reconcile.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -181,11 +181,13 @@ export class TurnTaking {
     if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
   }
 
-  /** Nothing is timed any more. */
-  destroy(): void {
+  /** Rejects the current question, and starts no other one. */
+  destroy(error: SDKError): void {
     this.#scope.environment.clock.clearTimeout(this.#pauseTimer)
     const { current } = this
-    if (current) this.end(current)
+    if (!current) return
+    this.end(current)
+    current.reply.reject(error)
   }
 
   #fail(text: string, reason: 'refused' | 'closed' = 'closed'): void {
