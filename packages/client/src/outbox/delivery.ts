@@ -8,7 +8,6 @@ import {
   type SendOptions,
 } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
-import type { Linked } from '../util/linked-list.ts'
 
 /**
  * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
@@ -23,7 +22,7 @@ export interface Reply {
 }
 
 /** One message on its way out. The ledger has it in one of its lists. */
-export interface OutboxEntry extends Linked<OutboxEntry> {
+export interface OutboxEntry {
   /** The sender's id of the message. */
   readonly id: string
   /** Time of acceptance, in milliseconds since the epoch. */
@@ -47,6 +46,11 @@ export interface OutboxEntry extends Linked<OutboxEntry> {
   isAnswered?: boolean
   /** Those who wait for the outcome. */
   waiting?: ((outcome: DeliveryOutcome) => void)[] | undefined
+  /** The list that it is in, which writes this and the two fields that follow. */
+  list?: EntryList | undefined
+  /** Its neighbours there. */
+  previous?: OutboxEntry | undefined
+  next?: OutboxEntry | undefined
 }
 
 /** An entry of `ask()`. */
@@ -98,6 +102,46 @@ export function createEntry(
     list: undefined,
     previous: undefined,
     next: undefined,
+  }
+}
+
+/**
+ * Entries in the order of their addition, each of them in one list at most.
+ *
+ * Not a `Set`: finding the first item of a set takes as long as the number of items that were deleted before it.
+ */
+export class EntryList {
+  /** The entry that was added first. */
+  first: OutboxEntry | undefined
+  #last: OutboxEntry | undefined
+  /** Number of entries. */
+  size = 0
+
+  /** Appends an entry, and removes it from the list that it was in. */
+  add(entry: OutboxEntry): void {
+    entry.list?.delete(entry)
+    entry.list = this
+    entry.previous = this.#last
+    if (this.#last) this.#last.next = entry
+    else this.first = entry
+    this.#last = entry
+    this.size++
+  }
+
+  /** Removes an entry of this list. */
+  delete(entry: OutboxEntry): void {
+    const { previous, next } = entry
+    if (previous) previous.next = next
+    else this.first = next
+    if (next) next.previous = previous
+    else this.#last = previous
+    entry.list = entry.previous = entry.next = undefined
+    this.size--
+  }
+
+  /** The entries in order, for a copy: none may be added or deleted meanwhile. */
+  *[Symbol.iterator](): Generator<OutboxEntry, void> {
+    for (let entry = this.first; entry; entry = entry.next) yield entry
   }
 }
 

@@ -95,10 +95,11 @@ export class Lane {
     if (this.#channel.at === 'flushing' && !this.#channel.cancel) this.#flush(this.#channel, BURST_SIZE)
   }
 
-  /** Empties the queue and returns its entries. */
+  /** Takes out all entries that wait, for whatever. */
   takeAll(): OutboxEntry[] {
+    const { awaiting, queued, held } = this.#ledger
     this.#flushed = 0
-    return this.#ledger.take(this.#ledger.queued)
+    return this.#ledger.take(awaiting, queued, held)
   }
 
   /** Returns false when the socket is closing; its close event follows. */

@@ -4,8 +4,7 @@ import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } f
 import type { Message } from '../log/message.ts'
 import { findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
-import { LinkedList } from '../util/linked-list.ts'
-import { isInsistent, isSentAgain, isSettled, type OutboxEntry, stateOf } from './delivery.ts'
+import { EntryList, isInsistent, isSentAgain, isSettled, type OutboxEntry, stateOf } from './delivery.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -62,17 +61,17 @@ export class DeliveryLedger {
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
   #index: Map<string, OutboxEntry> | undefined
   /** Questions whose turn has not come. */
-  readonly awaiting = new LinkedList<OutboxEntry>()
+  readonly awaiting = new EntryList()
   /** Entries that wait until the agent is ready. */
-  readonly held = new LinkedList<OutboxEntry>()
+  readonly held = new EntryList()
   /** Entries that wait until the connection is ready. */
-  readonly queued = new LinkedList<OutboxEntry>()
+  readonly queued = new EntryList()
   /** Written, and neither proven nor given up. */
-  readonly #sent = new LinkedList<OutboxEntry>()
+  readonly #sent = new EntryList()
   /** In the order of their settlement; without the `unknown` ones. */
-  readonly #settled = new LinkedList<OutboxEntry>()
+  readonly #settled = new EntryList()
   /** In the order of their settlement. A later history may show them. */
-  readonly #unknown = new LinkedList<OutboxEntry>()
+  readonly #unknown = new EntryList()
   /** Entries to send again, ahead of the queue and in this order. Settled ones are skipped. */
   again: OutboxEntry[] | undefined
   #writes = 0
@@ -110,7 +109,7 @@ export class DeliveryLedger {
 
   get(id: string): OutboxEntry | undefined {
     this.#index ??= new Map(
-      [...this.#settled, ...this.#unknown, ...this.#sent, ...this.#waiting()]
+      [...this.#settled, ...this.#unknown, ...this.#sent, ...this.queued, ...this.held, ...this.awaiting]
         .sort((one, other) => one.timestamp - other.timestamp)
         .map(entry => [entry.id, entry]),
     )
@@ -118,7 +117,7 @@ export class DeliveryLedger {
   }
 
   /** An entry has been accepted, or is sent once more. */
-  add(entry: OutboxEntry, list?: LinkedList<OutboxEntry>): void {
+  add(entry: OutboxEntry, list?: EntryList): void {
     this.#index?.set(entry.id, entry)
     list?.add(entry)
   }
@@ -131,17 +130,13 @@ export class DeliveryLedger {
     return true
   }
 
-  /** Takes out all entries of a list. They are found until they are settled. */
-  take(list: LinkedList<OutboxEntry>): OutboxEntry[] {
-    const entries = [...list]
+  /** Takes out all entries of lists of waiting ones. They are found until they are settled. */
+  take(...lists: EntryList[]): OutboxEntry[] {
+    const entries = lists.flatMap(list => [...list])
     // Creates the index.
-    if (list.first) this.get(list.first.id)
-    for (const entry of entries) list.delete(entry)
+    if (entries[0]) this.get(entries[0].id)
+    for (const entry of entries) entry.list?.delete(entry)
     return entries
-  }
-
-  #waiting(): OutboxEntry[] {
-    return [...this.queued, ...this.held, ...this.awaiting]
   }
 
   /** The previous page has written an entry. */
@@ -209,10 +204,9 @@ export class DeliveryLedger {
 
   /** The service has shown that it has the message. */
   acknowledge(entry: OutboxEntry): void {
-    const { id } = entry
     const state = stateOf(entry)
-    // Not where the user has changed in the meantime.
-    if (this.get(id) === entry && (state === 'sent' || state === 'unknown')) this.settle(entry, 'acknowledged')
+    // It is in no list any more where the user has changed in the meantime.
+    if (entry.list && (state === 'sent' || state === 'unknown')) this.settle(entry, 'acknowledged')
   }
 
   /** A settled entry is sent once more. Returns false if a listener has signed the user out or destroyed the agent. */

@@ -209,7 +209,7 @@ export class Outbox implements ChatObserver {
 
   /** Drops all waiting entries and reports each, so that no message is lost silently. */
   clear(reason: DeliveryReason = 'cleared'): void {
-    for (const entry of this.#takeAll())
+    for (const entry of this.lane.takeAll())
       this.#drop(
         entry,
         new MessageError('The message was dropped before it was sent.', 'cleared', { messageId: entry.id }),
@@ -245,7 +245,7 @@ export class Outbox implements ChatObserver {
     const released = this.ledger.store?.release()
     this.ledger.silence()
     this.#turns.destroy(error)
-    for (const entry of this.#takeAll()) {
+    for (const entry of this.lane.takeAll()) {
       this.#settleWaiting(entry, isStored && entry.isMasked && !entry.reply ? 'unknown' : 'failed', 'destroyed')
       entry.reply?.reject(error)
     }
@@ -329,11 +329,6 @@ export class Outbox implements ChatObserver {
     this.ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
   }
 
-  #takeAll(): OutboxEntry[] {
-    const { ledger, lane } = this
-    return [...ledger.take(ledger.awaiting), ...lane.takeAll(), ...ledger.take(ledger.held)]
-  }
-
   /** @throws {MessageError} reason `queue_full` */
   #requireSpace(messageId: string): void {
     const { maxQueueSize } = this.#scope.config
@@ -366,7 +361,11 @@ export class Outbox implements ChatObserver {
 
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
   #pass(entry: OutboxEntry): void {
-    const message = maskMessage(entry.message, this.#masking)
+    const { message: given, id } = entry
+    const { content } = given
+    // User text is masked (FLOW-19).
+    const masked = isUserMessage(given) && content ? this.#masking.maskOutgoing(content, id) : content
+    const message = masked === content ? given : given.clone({ content: masked })
     const frame = message.toPayloadString()
     entry.message = message
     entry.isMasked = true
@@ -483,20 +482,6 @@ export class Outbox implements ChatObserver {
   handleLost(loss: ConnectionLoss): void {
     this.ledger.handleLost(loss)
   }
-}
-
-/* What happens to a message right before it is written. Pure functions. */
-
-/**
- * The message with its user text masked (FLOW-19).
- *
- * @throws {MessageError} reason `masking_unavailable`
- */
-function maskMessage(message: Message, masking: Pick<Masking, 'maskOutgoing'>): Message {
-  const { content } = message
-  if (!isUserMessage(message) || !content) return message
-  const masked = masking.maskOutgoing(content, message.messageId as string)
-  return masked === content ? message : message.clone({ content: masked })
 }
 
 /** The service may reject larger frames; its limit is unknown (PROTOCOL.md, "Chat WebSocket"). */

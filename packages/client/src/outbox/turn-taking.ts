@@ -2,7 +2,6 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError, type SDKError } from '../errors.ts'
 import { isUserMessage, type Message } from '../log/message.ts'
 import { findAnswer } from '../log/reconcile.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import { isSentAgain, type OutboxEntry, type Question } from './delivery.ts'
 
@@ -25,6 +24,18 @@ const REMEMBERED_TEXTS = 100
 /** How long the service may take to send the history after a reconnect, in milliseconds. */
 const HISTORY_LIMIT_MS = 5_000
 
+/** Shortest silence of the agent before the next question, in milliseconds. */
+export const MIN_PAUSE_MS = 50
+
+/** Longest silence required before the next question, in milliseconds. */
+export const MAX_PAUSE_MS = 2_000
+
+/** The pause is the longest recent gap times this, because gaps vary. */
+const PAUSE_PER_GAP = 1.5
+
+/** How many gaps between messages the pause is derived from. */
+const REMEMBERED_GAPS = 8
+
 /** State of the question whose turn it is. */
 type Turn =
   | { readonly at: 'unsent'; readonly question: Question }
@@ -44,17 +55,21 @@ export class TurnTaking {
   readonly #scope: AgentScope<never>
   readonly #startNext: () => void
   #turn: Turn | undefined
-  readonly #pace: AgentPace
   /** The last message of the agent: in a history, what comes after it is new. */
   #lastHeard: Message | undefined
   /** Texts of the user messages that were written since that one. */
   #written: (string | undefined)[] | undefined
   #pauseTimer: unknown
+  /** Time of the agent's last message, on the monotonic clock. */
+  #spokeAt = Number.NEGATIVE_INFINITY
+  /** Whether a user message was written since then. */
+  #hasWritten = false
+  /** The gaps between the agent's messages: they show when an answer of several messages is over. */
+  #gaps: number[] | undefined
 
   /** @param startNext a question may be able to start: the previous one ended, or the pause is over */
   constructor(scope: AgentScope<never>, startNext: () => void) {
     this.#scope = scope
-    this.#pace = new AgentPace(scope.environment.clock)
     this.#startNext = startNext
   }
 
@@ -72,7 +87,7 @@ export class TurnTaking {
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
-    const { missingMs } = this.#pace
+    const missingMs = this.#missingPauseMs()
     if (missingMs <= 0) return shared?.turn.take(this.#startNext) ?? true
     this.#pauseTimer = clock.setTimeout(this.#startNext, missingMs)
     return false
@@ -95,28 +110,31 @@ export class TurnTaking {
 
   /** An entry has been written to the socket. */
   handleWritten(entry: OutboxEntry): void {
+    if (!isUserMessage(entry.message)) return
     const turn = this.#turn
-    if (turn?.question === entry) {
-      this.#pace.handleWritten()
-      if (turn.at === 'unverified') {
-        // The history of the reopened chat may still show the answer.
-        if (isSentAgain(entry, this.#scope)) return
-        this.#scope.environment.clock.clearTimeout(turn.timer)
-      }
-      if (turn.at === 'unsent') this.#noteWritten(entry)
-      this.#turn = { at: 'open', question: turn.question }
-    } else if (isUserMessage(entry.message)) {
-      this.#pace.handleWritten()
-      this.#noteWritten(entry)
-      if (turn?.at === 'unverified') turn.isAmbiguous = true
+    this.#hasWritten = true
+    if (turn?.question !== entry || turn.at === 'unsent') {
+      this.#written ??= []
+      this.#written.push(entry.message.content)
+      if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
     }
+    if (turn?.question !== entry) {
+      if (turn?.at === 'unverified') turn.isAmbiguous = true
+      return
+    }
+    if (turn.at === 'unverified') {
+      // The history of the reopened chat may still show the answer.
+      if (isSentAgain(entry, this.#scope)) return
+      this.#scope.environment.clock.clearTimeout(turn.timer)
+    }
+    this.#turn = { at: 'open', question: turn.question }
   }
 
   /** A message has arrived: an answer, or an error, which is taken to concern the last question. */
   handleMessage(message: Message): void {
     const turn = this.#turn
     if (message.persona === PERSONA.AGENT) {
-      this.#pace.handleSpoken()
+      this.#measureGap()
       this.#hear(message)
       if (!turn || turn.at === 'unsent') return
       if (turn.at === 'unverified' && turn.isAmbiguous)
@@ -176,7 +194,7 @@ export class TurnTaking {
 
   /** No answer will come to what was sent, and nothing of the session has to be waited for. */
   endSession(): void {
-    this.#pace.reset()
+    this.#spokeAt = Number.NEGATIVE_INFINITY
     this.#lastHeard = this.#written = undefined
     if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
   }
@@ -202,58 +220,21 @@ export class TurnTaking {
     this.#startNext()
   }
 
-  #noteWritten({ message }: OutboxEntry): void {
-    this.#written ??= []
-    this.#written.push(message.content)
-    if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
-  }
-
   #hear(message: Message | undefined): void {
     if (!message) return
     this.#lastHeard = message
     this.#written = undefined
   }
-}
-
-/** Shortest silence of the agent before the next question, in milliseconds. */
-export const MIN_PAUSE_MS = 50
-
-/** Longest silence required before the next question, in milliseconds. */
-export const MAX_PAUSE_MS = 2_000
-
-/** The pause is the longest recent gap times this, because gaps vary. */
-const PAUSE_PER_GAP = 1.5
-
-/** How many gaps between messages the pause is derived from. */
-const REMEMBERED_GAPS = 8
-
-/** The pace of the agent's messages: it tells when an answer of several messages is over. */
-export class AgentPace {
-  readonly #clock: Pick<Clock, 'monotonic'>
-  /** Time of the agent's last message, on the monotonic clock. */
-  #spokeAt = Number.NEGATIVE_INFINITY
-  /** Whether a user message was written since then. */
-  #hasWritten = false
-  #gaps: number[] | undefined
-
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock
-  }
 
   /** How long the agent must still be silent before the next question, in milliseconds; not above 0 when it was. */
-  get missingMs(): number {
+  #missingPauseMs(): number {
     const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, PAUSE_PER_GAP * Math.max(...(this.#gaps ?? []))))
-    return this.#spokeAt + pauseMs - this.#clock.monotonic()
-  }
-
-  /** A user message was written. */
-  handleWritten(): void {
-    this.#hasWritten = true
+    return this.#spokeAt + pauseMs - this.#scope.environment.clock.monotonic()
   }
 
   /** Measures the gap to the agent's previous message, unless the user wrote in between: then it is the agent's latency. */
-  handleSpoken(): void {
-    const now = this.#clock.monotonic()
+  #measureGap(): void {
+    const now = this.#scope.environment.clock.monotonic()
     const gap = now - this.#spokeAt
     if (!this.#hasWritten && gap < MAX_PAUSE_MS) {
       this.#gaps ??= []
@@ -262,10 +243,5 @@ export class AgentPace {
     }
     this.#spokeAt = now
     this.#hasWritten = false
-  }
-
-  /** The chat ended: nothing has to be waited for. The gaps are remembered. */
-  reset(): void {
-    this.#spokeAt = Number.NEGATIVE_INFINITY
   }
 }
