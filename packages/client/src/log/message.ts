@@ -266,12 +266,6 @@ export function composeMessage(
     sessionId: origin?.sessionId,
   })
   message.validate()
-  requireSubstance(message)
-  return message
-}
-
-/** @throws {MessageError} reason `invalid` for a user message or feedback without content */
-function requireSubstance(message: Message): void {
   const { role, content, messageData, messageId } = message
   const problem =
     isUserMessage(message) && content === undefined && messageData === undefined
@@ -280,6 +274,7 @@ function requireSubstance(message: Message): void {
         ? 'the feedback has no answerMessageId'
         : undefined
   if (problem) throw new MessageError(`The message cannot be sent: ${problem}.`, 'invalid', { messageId })
+  return message
 }
 
 /** A held message with the agent and the session that are known now. */

@@ -153,6 +153,8 @@ export class Transcript {
     typeOf: (message: Message) => string | undefined,
     mark: { readonly recovered?: true } = {},
   ): InsertedHistory {
+    // Usually nothing was missed.
+    if (added.length === 0) return { inserted: [], removed: 0 }
     const ids = new Set(this.get().map(({ id }) => id))
     const placed: { readonly entry: TranscriptEntry; readonly size: number; readonly position: number }[] = []
     // The last number of each base: in a history without ids and times all messages may have the same one.

@@ -303,7 +303,8 @@ describe('a handle', () => {
     send('one')
     on.updated = ({ id, state }) => void (id === 'one' && state === 'failed' && send('two'))
     outbox.forgetUser()
-    expect([outbox.size, connect().contents]).toEqual([1, ['two']])
+    expect([outbox.delivery('one'), outbox.delivery('two')?.state, outbox.size]).toEqual([undefined, 'queued', 1])
+    expect(connect().contents).toEqual(['two'])
   })
 
   it('[REL-86] sends an unknown message again, masked as before and behind what waits', async () => {

@@ -3,7 +3,7 @@ import type { Transport } from '../chat/transport.ts'
 import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
 import { hasKey, type OutboxEntry } from './delivery.ts'
-import { type DeliveryLedger, WINDOW } from './ledger.ts'
+import type { DeliveryLedger } from './ledger.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
 /*
@@ -52,7 +52,7 @@ export class Lane {
 
   /** Writes a new entry if nothing is ahead of it. Otherwise the caller must queue it. */
   write(entry: OutboxEntry, frame: string): boolean {
-    return this.#channel.at === 'open' && !this.#limit && this.#write(entry, frame, this.#channel.transport)
+    return this.#channel.at === 'open' && !this.#ledger.limit && this.#write(entry, frame, this.#channel.transport)
   }
 
   /** Whether entries may be written at any time. */
@@ -116,18 +116,11 @@ export class Lane {
     return true
   }
 
-  /** Whether nothing may be written yet, or only what is sent again. */
-  get #limit(): 'none' | 'resend' | undefined {
-    if (this.#ledger.isBlocked) return 'none'
-    return this.#scope.facts.hasReceipts && this.#ledger.sentCount >= WINDOW ? 'resend' : undefined
-  }
-
   #flush(channel: Channel & { at: 'flushing' }, allowance: number): void {
     // Not to be resumed in the middle.
     channel.cancel = () => {}
     for (let left = allowance; left > 0 && this.#channel === channel; left--) {
-      const limit = this.#limit
-      const { again, queued } = this.#ledger
+      const { limit, again, queued } = this.#ledger
       // Those that have been settled are skipped.
       while (again?.[0] && again[0].state !== 'sent' && again[0].state !== 'unknown') again.shift()
       const entry = again?.[0] ?? queued.first

@@ -10,7 +10,7 @@ import { EntryList, isInsistent, isSentAgain, isSettled, type OutboxEntry, state
 export const SETTLED_LIMIT = 1_000
 
 /** With receipts: how many messages may be without one before new ones wait. */
-export const WINDOW = 1_000
+const WINDOW = 1_000
 
 /** How many messages without evidence are observed: those that were sent, without receipts, and the `unknown` ones. */
 export const OBSERVED_LIMIT = 10_000
@@ -92,19 +92,17 @@ export class DeliveryLedger {
     this.#onDecided = onDecided
   }
 
-  /** Number of messages that were written, and are neither proven nor given up. */
-  get sentCount(): number {
-    return this.#sent.size
-  }
-
   /** Number of messages that were not written yet. */
   get waitingCount(): number {
     return this.awaiting.size + this.held.size + this.queued.size
   }
 
-  /** Whether nothing may be written: the store has not marked it, or messages in doubt may have to be sent first. */
-  get isBlocked(): boolean {
-    return this.store?.isClaiming || (this.#wait !== undefined && isInsistent(this.#scope))
+  /** Whether nothing may be written at present, or only what is sent again. */
+  get limit(): 'none' | 'resend' | undefined {
+    const { store } = this
+    // The store has not marked it yet, or messages in doubt may have to be sent first.
+    if (store?.isClaiming || (this.#wait !== undefined && isInsistent(this.#scope))) return 'none'
+    return this.#scope.facts.hasReceipts && this.#sent.size >= WINDOW ? 'resend' : undefined
   }
 
   get(id: string): OutboxEntry | undefined {
@@ -229,9 +227,9 @@ export class DeliveryLedger {
     return [...this.#unknown, ...this.#sent].sort(byOrder)
   }
 
-  /** Removes every message that has been settled. What a listener has sent meanwhile waits on, and is not found. */
+  /** Removes every message that has been settled. What a listener has sent meanwhile waits on. */
   clear(): void {
-    this.#index = new Map()
+    this.#index = undefined
     this.again = undefined
     for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
@@ -243,14 +241,16 @@ export class DeliveryLedger {
 
   /** Forgets the oldest settled messages. Of the `unknown` ones as many stay as may be observed. */
   #trim(): void {
-    for (const list of [this.#settled, this.#unknown]) {
-      const limit = list === this.#unknown ? Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size) : SETTLED_LIMIT
-      for (let entry = list.first; entry && list.size > limit; entry = list.first) {
-        list.delete(entry)
-        if (this.#index?.get(entry.id) === entry) this.#index.delete(entry.id)
-        this.#hasGap ||= entry.state === 'unknown'
-      }
-    }
+    const observed = Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size)
+    while (this.#settled.size > SETTLED_LIMIT) this.#forgetFirst(this.#settled)
+    while (this.#unknown.size > observed) this.#forgetFirst(this.#unknown)
+  }
+
+  #forgetFirst(list: EntryList): void {
+    const entry = list.first as OutboxEntry
+    list.delete(entry)
+    if (this.#index?.get(entry.id) === entry) this.#index.delete(entry.id)
+    this.#hasGap ||= list === this.#unknown
   }
 
   #tell({ id }: OutboxEntry, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
