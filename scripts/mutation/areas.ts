@@ -61,7 +61,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'stored-queue': withTests(
     {
       files: [
-        ...['outbox-store', 'stored-queue', 'stored-message'].map(name => `${client}/outbox/${name}.ts`),
+        ...['outbox-store', 'stored-queue'].map(name => `${client}/outbox/${name}.ts`),
         `${client}/storage/handed-over.ts`,
       ],
       tests: [`${client}/outbox/*.test.ts`, `${client}/storage/handed-over.property.test.ts`],

@@ -16,8 +16,14 @@ import { fnv1a } from '../util/fnv1a.ts'
 import { hasKey, isSentAgain, type OutboxEntry } from './delivery.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
-import { DEFAULT_WAIT_MS, fingerprintOf, isAdopted, QUEUE_VERSION, type QueueSnapshot } from './stored-message.ts'
-import { StoredQueue } from './stored-queue.ts'
+import {
+  DEFAULT_WAIT_MS,
+  fingerprintOf,
+  isAdopted,
+  QUEUE_VERSION,
+  type QueueSnapshot,
+  StoredQueue,
+} from './stored-queue.ts'
 
 /**
  * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one. Part of the chunk of
