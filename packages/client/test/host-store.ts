@@ -10,6 +10,8 @@ export class HostStore implements CacheAdapter {
   readonly entries: Map<string, CacheEntry>
   fails = false
   hangs = false
+  /** The operation that fails. */
+  refused: 'get' | 'set' | undefined
   /** How long each operation takes. */
   pause: (() => Promise<void>) | undefined
   /** Operations of which the effect waits. */
@@ -20,10 +22,10 @@ export class HostStore implements CacheAdapter {
   }
 
   get(key: string) {
-    return this.#answer(() => structuredClone(this.entries.get(key) ?? null))
+    return this.#answer(() => structuredClone(this.entries.get(key) ?? null), 'get')
   }
   set(key: string, entry: CacheEntry) {
-    return this.#answer(() => void this.entries.set(key, structuredClone(entry)))
+    return this.#answer(() => void this.entries.set(key, structuredClone(entry)), 'set')
   }
   delete(key: string) {
     return this.#answer(() => void this.entries.delete(key))
@@ -68,9 +70,9 @@ export class HostStore implements CacheAdapter {
       )
   }
 
-  #answer<T>(work: () => T): Promise<T> {
+  #answer<T>(work: () => T, operation?: 'get' | 'set'): Promise<T> {
     if (this.hangs) return new Promise(() => {})
-    if (this.fails) return Promise.reject(new Error('The store is full.'))
+    if (this.fails || (operation && operation === this.refused)) return Promise.reject(new Error('The store is full.'))
     const { pause } = this
     if (pause) return pause().then(work)
     const held = this.#held

@@ -147,14 +147,14 @@ export class ContextStore {
   }
 
   /**
-   * Like {@link remove}, and clears the user of the context.
+   * Like {@link remove}, and clears the user of the context. In a page's own store, those of every agent of the deployment go.
    *
    * @throws when the store fails, at once or by the promise
    */
   forgetUser(): Awaitable<void> {
     this.#drop()
     this.belongTo(undefined)
-    return this.#store.erase(this.#key)
+    return this.#store.isShared ? this.#store.erase(this.#key) : this.#store.remove({})
   }
 
   #drop(): void {

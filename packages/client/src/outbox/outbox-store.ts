@@ -8,7 +8,7 @@ import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-over.ts'
-import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
+import { databaseOf } from '../storage/indexed-db-cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
@@ -265,7 +265,7 @@ function openStore(
 ): CacheAdapter | undefined {
   const missing = findMissing(cache, page)
   if (missing) return void warn(`\`persistQueue\` has no effect: ${missing}.`)
-  return page?.window ? new IndexedDbCacheAdapter() : (cache.adapter ?? memory)
+  return page?.window ? databaseOf(page.window) : (cache.adapter ?? memory)
 }
 
 function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']): string | undefined {
@@ -276,8 +276,8 @@ function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']):
 }
 
 /** Removes the expired queues of every user and deployment from the page's database: a store removes what it finds expired. */
-export async function sweepQueues(environment: Environment): Promise<void> {
-  const adapter = new IndexedDbCacheAdapter()
+export async function sweepQueues(environment: Environment, window: object): Promise<void> {
+  const adapter = databaseOf(window)
   const store = new KeyedStore(KINDS.queue, { environment, adapter })
   for (const key of await adapter.keys()) await store.get(key)
 }

@@ -119,10 +119,11 @@ export class SessionResume implements SessionKeeper {
     this.#restore(resumed, history)
   }
 
-  /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
+  /** Removes the stored sessions of a user; in a tab's own store, those of every user and agent of the deployment. */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = this.#joined = undefined
-    if (this.#isTabs) return this.#stored?.forget(this.#names)
+    const { hash } = this.#names
+    if (this.#isTabs) return this.#stored?.forget({ hash })
     // The prefix names the conversation, so that its anonymous user is the present one.
     const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
     if (name !== undefined) await this.#stored?.forget({ ...this.#names, user: name })

@@ -4,6 +4,13 @@ const FORMAT = 2
 /** Name of the origin's database, which holds the queues of `persistQueue`. */
 export const DATABASE = 'aiagent'
 
+/** Whether the origin of the page has the database. To open it would create it. */
+export async function hasDatabase(): Promise<boolean> {
+  if (typeof indexedDB === 'undefined') return false
+  const databases = await indexedDB.databases()
+  return databases.some(({ name }) => name === DATABASE)
+}
+
 /** A stored value. An adapter must store and return the whole entry, including unknown fields. */
 export interface CacheEntry<T = unknown> {
   /** The stored value: plain JSON. */

@@ -1,8 +1,7 @@
 import { isJsonObject, restBase } from '@aiagent/protocol'
-import type { StorageLike } from '../platform/environment.ts'
-import { type CacheAdapter, DATABASE } from './cache-adapter.ts'
+import { type CacheAdapter, hasDatabase } from './cache-adapter.ts'
 import { storageAdapter } from './create-cache-adapter.ts'
-import { IndexedDbCacheAdapter } from './indexed-db-cache-adapter.ts'
+import { databaseOf } from './indexed-db-cache-adapter.ts'
 import {
   after,
   all,
@@ -15,7 +14,6 @@ import {
   type StoredEntry,
   type StorePlace,
 } from './keyed-store.ts'
-import type { StorageCacheAdapter } from './storage-cache-adapter.ts'
 import { TextAdapter } from './text-adapter.ts'
 
 /**
@@ -28,7 +26,10 @@ export async function clearStored(
   prefixes: Prefixes = {},
   { isSignOut = false } = {},
 ): Promise<void> {
-  const stores = pageStores(environment)
+  const { sessionStorage, localStorage, console } = environment
+  const stores = [sessionStorage, localStorage].flatMap(storage =>
+    storage ? [{ storage, adapter: storageAdapter(storage, message => console.warn(message)) }] : [],
+  )
   const infoKey = keysWith(KINDS.deploymentInfo, {}, { deployment: endpoint }).key
   const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
   const [apiDomain] = infos.flatMap(info => {
@@ -55,27 +56,8 @@ export async function clearStored(
         }),
       ),
     )
-  for (const store of stores) void removeFrom(kind => adapterFor(kind, store))
-  if (isSignOut || !environment.page || typeof indexedDB === 'undefined') return
-  const databases = await indexedDB.databases()
-  if (!databases.some(({ name }) => name === DATABASE)) return
-  const database = new IndexedDbCacheAdapter()
-  await removeFrom(() => database)
-}
-
-/** A store of the page, with the adapter over it. */
-interface PageStore {
-  readonly storage: StorageLike
-  readonly adapter: StorageCacheAdapter
-}
-
-function pageStores({ sessionStorage, localStorage, console }: StorePlace['environment']): PageStore[] {
-  const stores: PageStore[] = []
-  for (const storage of [sessionStorage, localStorage])
-    if (storage) stores.push({ storage, adapter: storageAdapter(storage, message => console.warn(message)) })
-  return stores
-}
-
-function adapterFor({ ownerIn }: Kind, { storage, adapter }: PageStore): CacheAdapter {
-  return ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter
+  for (const { storage, adapter } of stores)
+    void removeFrom(({ ownerIn }) => (ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter))
+  const window = environment.page?.window
+  if (window && !isSignOut && (await hasDatabase())) await removeFrom(() => databaseOf(window))
 }

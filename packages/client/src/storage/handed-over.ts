@@ -164,14 +164,14 @@ export class HandedOver<T> {
    * @param waitMs how long the holder may take to end
    */
   async take(key: string, waitMs = 0): Promise<T | undefined> {
-    const { page, isShared } = this.#options
+    const { clock, page, isShared } = this.#options
     const isOwn = key === this.#key
     if (isOwn) this.#isEmpty = false
     const entry = await this.#get(key)
     if (isOwn) this.#isEmpty = entry === undefined
     const holder = entry?.holder
     if (!page || holder === undefined || holder === this.#holder) return this.#parse(entry)
-    const release = await acquire(page, holder, waitMs)
+    const release = await acquire(clock, page, holder, waitMs)
     // Another page may have taken it before the lock was free.
     const again = release && (await this.#get(key))
     if (!release || again?.holder !== holder) {
@@ -288,7 +288,7 @@ export class HandedOver<T> {
 }
 
 /** Takes the lock of another page if it is free, or becomes so in time. */
-function acquire(page: LockPage, name: string, waitMs: number): Promise<Release | undefined> {
+function acquire(clock: Clock, page: LockPage, name: string, waitMs: number): Promise<Release | undefined> {
   if (waitMs === 0) return tryHold(page, name)
-  return hold(page, name, { signal: AbortSignal.timeout(waitMs) }).catch(() => undefined)
+  return withTimeLimit(clock, waitMs, undefined, signal => hold(page, name, { signal })).catch(() => undefined)
 }

@@ -49,6 +49,16 @@ export class IndexedDbCacheAdapter implements CacheAdapter {
   }
 }
 
+/** One adapter per page: each of its agents must know what the database could not remove. */
+const adapters = /* @__PURE__ */ new WeakMap<object, IndexedDbCacheAdapter>()
+
+/** The adapter over the database of a page. */
+export function databaseOf(window: object): IndexedDbCacheAdapter {
+  const adapter = adapters.get(window) ?? new IndexedDbCacheAdapter()
+  adapters.set(window, adapter)
+  return adapter
+}
+
 function rangeOf(prefix: string): IDBKeyRange {
   return IDBKeyRange.bound(prefix, `${prefix}\uffff`)
 }

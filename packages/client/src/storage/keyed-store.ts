@@ -1,4 +1,3 @@
-import { restBase } from '@aiagent/protocol'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import { Era } from '../util/era.ts'
@@ -119,7 +118,7 @@ export interface StoredEntry<T> extends CacheEntry<T> {
 export interface StorePlace {
   readonly environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock' | 'page'>
   readonly cache?: { [Field in keyof CacheConfig]?: CacheConfig[Field] | undefined } | undefined
-  /** Address of the deployment. */
+  /** Address of the deployment, as `restBase()` returns it. */
   readonly deployment?: string | undefined
   /** Id of the agent. */
   readonly agent?: string | undefined
@@ -145,8 +144,8 @@ export interface StorePlace {
 export class KeyedStore<T = unknown> {
   readonly #kind: Kind
   readonly #place: StorePlace
-  readonly #deployment: string | undefined
-  readonly #ttlMs: number
+  /** How long an entry is fresh; undefined without a limit. */
+  readonly #ttlMs: number | undefined
   /** Undefined until it is used, and null where nothing is stored. */
   #opened: StoreGuard | null | undefined
   #isShared = false
@@ -160,8 +159,7 @@ export class KeyedStore<T = unknown> {
   constructor(kind: Kind, place: StorePlace) {
     this.#kind = kind
     this.#place = place
-    this.#deployment = place.deployment === undefined ? undefined : restBase(place.deployment)
-    this.#ttlMs = kind.ttlMs === undefined ? Number.POSITIVE_INFINITY : (place.cache?.ttl ?? kind.ttlMs)
+    this.#ttlMs = kind.ttlMs && (place.cache?.ttl ?? kind.ttlMs)
     if (kind.isUsers) place.userState?.own(this)
   }
 
@@ -192,13 +190,14 @@ export class KeyedStore<T = unknown> {
 
   /** Stores a value. Resolves when it is stored, and when the store fails. */
   set(key: string, value: T, facts: Pick<StoredEntry<T>, 'user' | 'expiresAt'> = {}): Awaitable<void> {
-    const timestamp = this.#place.environment.clock.now()
-    const { expiresAt = timestamp + this.#ttlMs, user } = facts
+    const { environment, deployment } = this.#place
+    const timestamp = environment.clock.now()
+    const { expiresAt = timestamp + (this.#ttlMs ?? Number.POSITIVE_INFINITY), user } = facts
     const entry: StoredEntry<T> = {
       value: copyJson(value),
       timestamp,
       ...(expiresAt !== Number.POSITIVE_INFINITY && { expiresAt }),
-      ...(this.#deployment !== undefined && { deployment: this.#deployment }),
+      ...(deployment !== undefined && { deployment }),
       ...(user !== undefined && { user }),
     }
     return this.#guard?.set(key, entry)
@@ -307,10 +306,13 @@ export class KeyedStore<T = unknown> {
     }
   }
 
-  /** Removes what {@link removeUsers} does of the deployment, and of the agent where the key names it. */
-  forgetUser(): Promise<void> {
-    const { agent } = this.#place
-    return this.removeUsers({ agent, ...namesOf(this.#deployment) })
+  /**
+   * Removes what goes with a sign-out: in a page's own store everything of the deployment, since the page has one user, in others
+   * what {@link removeUsers} does, of the agent where the key names it.
+   */
+  async forgetUser(): Promise<void> {
+    const { deployment, agent } = this.#place
+    await this.removeUsers({ ...namesOf(deployment), agent: this.isShared ? agent : undefined })
   }
 
   /** The store; undefined where nothing is stored. */
@@ -349,14 +351,14 @@ export class KeyedStore<T = unknown> {
   }
 
   #isOthers(entry: StoredEntry<unknown> | null): boolean {
-    return entry?.deployment !== undefined && entry.deployment !== this.#deployment
+    return entry?.deployment !== undefined && entry.deployment !== this.#place.deployment
   }
 
   #read(key: string, entry: StoredEntry<unknown>): StoredEntry<T> | undefined {
     const { ownerIn } = this.#kind
-    if (ownerIn && (this.#isOthers(entry) || (ownerIn === 'entry' && entry.deployment !== this.#deployment)))
-      return undefined
-    if (isFresh(entry, this.#place.environment.clock.now(), this.#ttlMs)) {
+    const { environment, deployment } = this.#place
+    if (ownerIn && (this.#isOthers(entry) || (ownerIn === 'entry' && entry.deployment !== deployment))) return undefined
+    if (isFresh(entry, environment.clock.now(), this.#ttlMs ?? Number.POSITIVE_INFINITY)) {
       try {
         return copyJson(entry) as StoredEntry<T>
       } catch {

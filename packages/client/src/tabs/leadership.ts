@@ -1,5 +1,6 @@
 import { hold, names, type Release, steal } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
+import { Era } from '../util/era.ts'
 
 /*
  * Who leads: the tab that holds the lock of the group. The browser gives it to the next tab in the moment in which the
@@ -21,7 +22,7 @@ export interface LeadershipOptions {
 
 export class Leadership {
   readonly #options: LeadershipOptions
-  #waiting: AbortController | undefined
+  #waiting: Era | undefined
   #release: Release | undefined
 
   constructor(options: LeadershipOptions) {
@@ -36,13 +37,13 @@ export class Leadership {
   /** Takes the lock away from a leader that does not answer. */
   take(): void {
     if (this.#release) return
-    this.#waiting?.abort()
+    this.#waiting?.end()
     this.#request(true)
   }
 
   /** Gives the lock back, or no longer waits for it. */
   release(): void {
-    this.#waiting?.abort()
+    this.#waiting?.end()
     this.#waiting = undefined
     const release = this.#release
     this.#release = undefined
@@ -59,21 +60,20 @@ export class Leadership {
 
   #request(isTaking: boolean): void {
     const { window, name, onLead, onLost } = this.#options
-    const waiting = new AbortController()
-    const { signal } = waiting
+    const waiting = new Era()
     this.#waiting = waiting
     const onStolen = () => {
       this.#release = undefined
       onLost()
     }
     const granted = (release: Release) => {
-      if (signal.aborted) return release()
+      if (waiting.isOver) return release()
       this.#waiting = undefined
       this.#release = release
       onLead()
     }
     // Rejected where the wait was ended.
-    const held = isTaking ? steal(window, name, onStolen) : hold(window, name, { signal, onStolen })
+    const held = isTaking ? steal(window, name, onStolen) : hold(window, name, { signal: waiting.signal, onStolen })
     held.then(granted, () => {})
   }
 }

@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { Era } from '../../util/era.ts'
 import { CHANNEL_PREFIX, MESSAGE_SOURCE } from './callback-page.ts'
 import type { LoginPage, LoginWindow } from './login-page.ts'
 
@@ -101,19 +102,20 @@ export class PopupNavigator {
     signal: AbortSignal | undefined,
     begin: (reject: (error: AuthError) => void, settled: AbortSignal) => void,
   ): Promise<string> {
-    const settled = new AbortController()
+    const waiting = new Era()
+    const settled = waiting.signal
     try {
       return await new Promise<string>((resolve, reject) => {
         const stopListening = this.#page.listen(CHANNEL_PREFIX + (state ?? 'logout'), message => {
           const answer = answerOf(message, state)
           if (answer !== undefined) resolve(answer)
         })
-        settled.signal.addEventListener('abort', stopListening)
-        signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
-        begin(reject, settled.signal)
+        settled.addEventListener('abort', stopListening)
+        signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled })
+        begin(reject, settled)
       })
     } finally {
-      settled.abort()
+      waiting.end()
     }
   }
 }
