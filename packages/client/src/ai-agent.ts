@@ -115,7 +115,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {InitializationPipelineError} when the portal selection fails before the first choice
    */
   initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
-    return this.#lifecycle.initialize(options.context ?? {}, options.signal, options.interactive)
+    return this.#lifecycle.initialize(options.context, options.signal, options.interactive)
   }
 
   /** Where the agent is between its creation and {@link destroy}; `phaseChanged` reports each change. */

@@ -10,7 +10,6 @@ import type { Message } from './log/message.ts'
 import { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
 import { EventEmitter } from './util/event-emitter.ts'
-import { UserStateRegistry } from './util/user-state.ts'
 
 /** What several parts of an agent write and read. */
 export interface AgentStatus {
@@ -30,6 +29,15 @@ export interface AgentStatus {
   attempt?: number | undefined
 }
 
+/** State that belongs to the signed-in user. */
+export interface UserState {
+  /**
+   * Discards it: the part in memory before this returns. Returns a promise if a stored part takes longer. Requests in
+   * flight for this user have no effect afterwards.
+   */
+  forgetUser(): unknown
+}
+
 /** Ids made from one random UUID. */
 const IDS_PER_UUID = 0x10000
 
@@ -45,10 +53,10 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
   readonly facts: AgentFacts
   readonly status: AgentStatus = { isReady: false, isLeaving: false }
   readonly events: EventEmitter<AgentEvents>
-  /** Where a part registers what belongs to the signed-in user. */
-  readonly userState = new UserStateRegistry()
   /** The conversation that the tabs of the page's origin share, with `tabs: 'share'`, once its code has loaded. */
   shared: SharedConversation | undefined
+  /** Everything that belongs to the signed-in user, in the order of a sign-out. */
+  #userState: readonly UserState[]
   #reported: WeakSet<SDKError> | undefined
   #warned: Set<string> | undefined
   /** The part that ids share. */
@@ -67,7 +75,26 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
     this.facts = facts
     this.logger = config.logger ?? createLogger(config, environment, facts)
     this.events = new EventEmitter((error, name) => this.logger.error(`A listener of '${name}' failed.`, error))
-    this.userState.own(facts)
+    this.#userState = [facts]
+  }
+
+  /** Registers what belongs to the signed-in user, and returns it. A part does so when it is created. */
+  own<Part extends UserState>(part: Part): Part {
+    // An array that grows by push() reserves sixteen more places.
+    this.#userState = this.#userState.concat(part)
+    return part
+  }
+
+  /**
+   * Discards everything of the signed-in user: what is in memory before this returns. Resolves when it is removed from the stores
+   * too, and where that failed, with an entry in the log.
+   */
+  async forgetUser(): Promise<void> {
+    // All parts start at once; an async function turns a synchronous error into a rejection.
+    const removals = this.#userState.map(async part => part.forgetUser())
+    const report = (error: unknown) =>
+      this.logger.error('Could not remove stored data of the user. It stays until it expires.', error)
+    await Promise.all(removals.map(removal => removal.catch(report)))
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
 import { SDKError } from '../errors.ts'
-import type { AgentPhase, PendingChoice } from './agent-phase.ts'
 
 /*
  * The life of one agent.
@@ -31,21 +30,8 @@ export interface Choosing {
   settled: Promise<unknown>
 }
 
-/** The phase of a state, with the choice that waits for the user. */
-export function phaseOf(state: State, choice: PendingChoice | undefined): AgentPhase {
-  if (state.at === 'idle') return 'error' in state ? { at: 'idle', error: state.error } : { at: 'idle' }
-  if (state.at !== 'choosing') return { at: state.at }
-  return choice ? { at: 'choosing', choice } : { at: 'choosing' }
-}
-
 /** The result of an agent that needs no selection. */
 export const READY: InitializationResult = { status: 'ready' }
-
-/** The step that is missing until the agent is ready, with the method to call. */
-export function missingStep({ at }: State, portals: { missingStep(): string } | undefined): string {
-  if (at === 'preparing') return 'initialize() is still running. Await it first.'
-  return (at === 'choosing' && portals?.missingStep()) || 'Await initialize() first.'
-}
 
 export function destroyedError(operation: string): SDKError {
   return new SDKError(`${operation} is not possible: the agent was destroyed. Create a new AiAgent.`, 'ABORTED')
@@ -63,7 +49,10 @@ export interface LifecycleOwner {
   reportInitialized(): void
   /** @throws {SDKError} code ABORTED */
   requireUsable(operation: string): void
-  initialize(context: Readonly<Record<string, unknown>>, signal: AbortSignal | undefined): Promise<InitializationResult>
+  initialize(
+    context: Readonly<Record<string, unknown>> | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<InitializationResult>
   restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void>
   dropConversation(): void
 }

@@ -8,7 +8,7 @@ import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase } from './agent-phase.ts'
-import { destroyedError, type LifecycleOwner, missingStep, phaseOf, READY, type State } from './lifecycle-state.ts'
+import { destroyedError, type LifecycleOwner, READY, type State } from './lifecycle-state.ts'
 import type { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preload } from './preload.ts'
@@ -20,8 +20,8 @@ export class AgentLifecycle implements LifecycleOwner {
   readonly #parts: AgentParts
   readonly #run = new JoinedTask<InitializationResult>(INITIALIZE_ABORTED)
   #state: State = { at: 'idle' }
-  /** The attributes that the host starts the conversation with. */
-  initialContext: Readonly<Record<string, unknown>> = {}
+  /** The attributes that the host gave `initialize()`. */
+  #given: Readonly<Record<string, unknown>> | undefined
   #portals: PortalLifecycle | undefined
 
   constructor(parts: AgentParts) {
@@ -31,6 +31,11 @@ export class AgentLifecycle implements LifecycleOwner {
 
   get state(): State {
     return this.#state
+  }
+
+  /** The attributes that the host starts the conversation with. */
+  get initialContext(): Readonly<Record<string, unknown>> {
+    return { ...this.#parts.scope.config.context, ...this.#given }
   }
 
   get isReady(): boolean {
@@ -44,7 +49,11 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** The state as the host sees it. */
   get phase(): AgentPhase {
-    return phaseOf(this.#state, this.#portals?.choice)
+    const state = this.#state
+    if (state.at === 'idle') return 'error' in state ? { at: 'idle', error: state.error } : { at: 'idle' }
+    if (state.at !== 'choosing') return { at: state.at }
+    const choice = this.#portals?.choice
+    return choice ? { at: 'choosing', choice } : { at: 'choosing' }
   }
 
   // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -67,7 +76,7 @@ export class AgentLifecycle implements LifecycleOwner {
   requireSendable(operation: string): void {
     this.requireUsable(operation)
     if (this.#state.at === 'choosing')
-      this.#parts.scope.warnOnce(`${operation}: the message waits. ${missingStep(this.#state, this.#portals)}`)
+      this.#parts.scope.warnOnce(`${operation}: the message waits. ${this.#missingStep()}`)
   }
 
   /** @throws {SDKError} code NOT_INITIALIZED, with the step that is missing; ABORTED as {@link requireUsable} */
@@ -75,10 +84,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable(operation)
     const { loaded } = this.#parts.scope.facts
     if (this.#state.at === 'ready' && loaded) return loaded
-    throw new SDKError(
-      `${operation} is not possible yet. ${missingStep(this.#state, this.#portals)}`,
-      'NOT_INITIALIZED',
-    )
+    throw new SDKError(`${operation} is not possible yet. ${this.#missingStep()}`, 'NOT_INITIALIZED')
   }
 
   /**
@@ -96,11 +102,18 @@ export class AgentLifecycle implements LifecycleOwner {
     )
   }
 
+  /** The step that is missing until the agent is ready, with the method to call. */
+  #missingStep(): string {
+    const { at } = this.#state
+    if (at === 'preparing') return 'initialize() is still running. Await it first.'
+    return (at === 'choosing' && this.#portals?.missingStep()) || 'Await initialize() first.'
+  }
+
   // ── Start ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Runs all steps once; joins a run in flight. After a failure the next run starts clean. */
   async initialize(
-    context: Readonly<Record<string, unknown>>,
+    context: Readonly<Record<string, unknown>> | undefined,
     signal: AbortSignal | undefined,
     isInteractive = true,
   ): Promise<InitializationResult> {
@@ -113,7 +126,10 @@ export class AgentLifecycle implements LifecycleOwner {
     return this.#run.join(inner => this.#start(context, inner), signal)
   }
 
-  async #start(context: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
+  async #start(
+    context: Readonly<Record<string, unknown>> | undefined,
+    signal: AbortSignal,
+  ): Promise<InitializationResult> {
     const preparing: State = { at: 'preparing' }
     this.become(preparing)
     try {
@@ -134,16 +150,17 @@ export class AgentLifecycle implements LifecycleOwner {
     }
   }
 
-  async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+  async #prepare(given: Readonly<Record<string, unknown>> | undefined, signal: AbortSignal): Promise<void> {
     const { scope, context, contextRestored } = this.#parts
     // Used after several REST calls, which it must not delay.
     const { resume, tabs, sessionId } = scope.config
     if ((resume || tabs) && sessionId === undefined) preload({ resume: true }).catch(() => {})
     await contextRestored
     signal.throwIfAborted()
+    // A copy: later changes by the host have no effect.
+    this.#given = given && { ...given }
     context.merge(scope.config.context)
-    context.merge(given)
-    this.initialContext = { ...scope.config.context, ...given }
+    if (given) context.merge(given)
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
@@ -266,8 +283,6 @@ export class AgentLifecycle implements LifecycleOwner {
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
   async #leave(cause: string, next: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
     this.requireUsable('logout()')
-    const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
-    const { start, scope } = this.#parts
     let settle: (done: Promise<void>) => void = () => {}
     // Set before listeners are called: one of them may call logout() too, which joins this one.
     const done = new Promise<void>(resolve => {
@@ -275,24 +290,24 @@ export class AgentLifecycle implements LifecycleOwner {
     })
     const leaving: State = { at: 'leaving', done, next }
     this.become(leaving)
-    this.#run.abort(reason)
-    start.abort(reason)
-    const disconnected = this.#parts.chat.disconnect()
-    const forgotten = scope.userState.forget(error =>
-      scope.logger.error('Could not remove stored data of the user. It stays until it expires.', error),
-    )
-    const left = Promise.allSettled([disconnected, forgotten]).then(() => {})
-    const signedOut = signOut(left)
-    settle(
-      left
-        .then(() => signedOut)
-        .finally(() => {
-          if (this.#state === leaving) this.become({ at: 'idle' })
-        }),
-    )
-    // Handled by `done` once the chat has been left.
-    signedOut.catch(() => {})
+    settle(this.#removeUser(leaving, new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED'), signOut))
     return done
+  }
+
+  async #removeUser(leaving: State, reason: SDKError, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
+    const { start, scope, chat } = this.#parts
+    try {
+      this.#run.abort(reason)
+      start.abort(reason)
+      const left = Promise.allSettled([chat.disconnect(), scope.forgetUser()]).then(() => {})
+      const signedOut = signOut(left)
+      // Handled once the chat has been left.
+      signedOut.catch(() => {})
+      await left
+      await signedOut
+    } finally {
+      if (this.#state === leaving) this.become({ at: 'idle' })
+    }
   }
 
   /**

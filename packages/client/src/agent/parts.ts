@@ -64,7 +64,7 @@ export class AgentParts {
   lifecycle: TabParts['lifecycle'] | undefined
 
   constructor(scope: AgentScope) {
-    const { config, environment, userState, logger } = scope
+    const { config, environment, logger } = scope
     this.scope = scope
     const onUserChange = () => this.lifecycle?.handleUserChange()
     const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange }
@@ -91,15 +91,15 @@ export class AgentParts {
     this.inbox = new Inbox(scope, this)
 
     // The order of a sign-out.
-    if (this.tabs) userState.own({ forgetUser: () => this.group?.forgetUser() })
-    userState.own(this.transcript)
-    userState.own(this.context)
-    userState.own(this.session)
-    userState.own(this.outbox)
-    userState.own(this.streams)
-    userState.own(this.users)
-    if (this.resume) userState.own({ forgetUser: () => this.#forgetSession() })
-    userState.own(this)
+    if (this.tabs) scope.own({ forgetUser: () => this.group?.forgetUser() })
+    scope.own(this.transcript)
+    scope.own(this.context)
+    scope.own(this.session)
+    scope.own(this.outbox)
+    scope.own(this.streams)
+    scope.own(this.users)
+    if (this.resume) scope.own({ forgetUser: () => this.#forgetSession() })
+    scope.own(this)
     for (const warning of config.warnings) scope.warnOnce(warning)
   }
 

@@ -49,14 +49,14 @@ export class PortalLifecycle {
 
   constructor(parts: PortalParts, owner: LifecycleOwner) {
     const { scope, start, context } = parts
-    const { config, environment, logger, userState } = scope
+    const { config, environment, logger } = scope
     this.#parts = parts
     this.#owner = owner
-    const calls = (parts.calls ??= userState.own(new CallState(scope, context)))
+    const calls = (parts.calls ??= scope.own(new CallState(scope, context)))
     this.#calls = calls
     const place = { environment, deployment: config.endpoint, logger }
     const profileCache = new ProfileCache({
-      place: { ...place, cache: config.cache, agent: config.id, userState },
+      place: { ...place, cache: config.cache, agent: config.id, userState: scope },
       language: () => start.language,
       onRemovalFailed: error => logger.error('Could not remove cached profiles from the cache adapter.', error),
     })
@@ -75,7 +75,7 @@ export class PortalLifecycle {
         }
       },
     })
-    userState.own(this)
+    scope.own(this)
   }
 
   /** Ends the selection in flight, and removes the selected profiles. */
@@ -153,7 +153,7 @@ export class PortalLifecycle {
   /** The result of the selection in flight: its gate, or completion. */
   async result(
     choosing: Choosing,
-    context: Readonly<Record<string, unknown>>,
+    context: Readonly<Record<string, unknown>> | undefined,
     signal: AbortSignal | undefined,
   ): Promise<InitializationResult> {
     const { stage } = this.pipeline

@@ -73,7 +73,8 @@ export class ContextStore {
    */
   restore(): Awaitable<void> {
     const stored = this.#store.get(this.#key)
-    if (!isPromiseLike(stored)) return stored && this.#take(stored)
+    if (stored === undefined) return
+    if (!isPromiseLike(stored)) return this.#take(stored)
     this.#meanwhile = {}
     return this.#takeLater(stored)
   }

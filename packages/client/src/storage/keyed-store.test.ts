@@ -70,14 +70,14 @@ describe('a kind that is added to the table', () => {
       const adapter = new MemoryCacheAdapter()
       const sessionStorage = new FakeStorage()
       const scope = setUpScope({ environment: { sessionStorage } })
-      const { environment, userState } = scope
+      const { environment } = scope
       const place = { environment, deployment: 'https://a.test', cache: isShared ? { adapter } : {} }
-      const store = new KeyedStore(NOTE, { ...place, userState })
+      const store = new KeyedStore(NOTE, { ...place, userState: scope })
       const other = new KeyedStore(NOTE, place)
       const parts = { deployment: 'https://a.test', id: '1' }
       void store.set(store.key({ ...parts, user: 'ada' }), 'of this agent')
       void other.set(other.key({ ...parts, user: 'bob' }), 'of another one')
-      await userState.forget(() => {})
+      await scope.forgetUser()
       const left = [...adapter.keys(), ...sessionStorage.items.keys()]
       expect(left.filter(key => key.includes('ada'))).toEqual([])
       expect(left.filter(key => key.includes('bob'))).toHaveLength(others)

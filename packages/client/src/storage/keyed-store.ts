@@ -5,7 +5,6 @@ import { fnv1a } from '../util/fnv1a.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { copyJson } from '../util/json.ts'
-import type { UserStateRegistry } from '../util/user-state.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Awaitable, CacheAdapter, CacheConfig, CacheEntry } from './cache-adapter.ts'
 import { createCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
@@ -123,7 +122,7 @@ export interface StorePlace {
   /** Id of the agent. */
   readonly agent?: string | undefined
   /** Where a store of users' entries registers itself, so that a sign-out empties it. */
-  readonly userState?: UserStateRegistry | undefined
+  readonly userState?: { own(part: { forgetUser(): unknown }): unknown } | undefined
   /** Receives a warning when the store fails. @default the console */
   readonly logger?: Pick<Logger, 'warn'> | undefined
   /**
@@ -177,7 +176,9 @@ export class KeyedStore<T = unknown> {
 
   /** The fresh entry of a key; undefined for one of another deployment. */
   get(key: string): Awaitable<StoredEntry<T> | undefined> {
-    const entry = this.#guard?.get(key)
+    const guard = this.#guard
+    if (!guard) return undefined
+    const entry = guard.get(key)
     if (isPromiseLike(entry)) return entry.then(each => (each ? this.#read(key, each) : undefined))
     return entry ? this.#read(key, entry) : undefined
   }

@@ -14,6 +14,8 @@ class Replaced<T> {
   }
 }
 
+const REASON = (signal: AbortSignal): unknown => signal.reason
+
 /**
  * A task that several callers wait for: the first one starts it, others join. Once it has settled, the next caller starts it
  * again. Tasks with different keys run side by side.
@@ -26,7 +28,7 @@ export class JoinedTask<T> {
   #running: Map<string, Running<T>> | undefined
 
   /** @param abortedError the rejection of a caller whose signal is aborted; by default the reason of the signal */
-  constructor(abortedError: (signal: AbortSignal) => unknown = signal => signal.reason) {
+  constructor(abortedError: (signal: AbortSignal) => unknown = REASON) {
     this.#abortedError = abortedError
   }
 
