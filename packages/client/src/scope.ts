@@ -52,7 +52,9 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
   readonly logger: Logger
   readonly facts: AgentFacts
   readonly status: AgentStatus = { isReady: false, isLeaving: false }
-  readonly events: EventEmitter<AgentEvents>
+  readonly events = new EventEmitter<AgentEvents>((error, name) =>
+    this.logger.error(`A listener of '${name}' failed.`, error),
+  )
   /** The conversation that the tabs of the page's origin share, with `tabs: 'share'`, once its code has loaded. */
   shared: SharedConversation | undefined
   /** Everything that belongs to the signed-in user, in the order of a sign-out. */
@@ -74,7 +76,6 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
     this.params = readInitParams(config.initParams)
     this.facts = facts
     this.logger = config.logger ?? createLogger(config, environment, facts)
-    this.events = new EventEmitter((error, name) => this.logger.error(`A listener of '${name}' failed.`, error))
     this.#userState = [facts]
   }
 
