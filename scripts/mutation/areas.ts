@@ -101,5 +101,5 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ]),
   chat: whole('chat', 'chat', 'connection'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
-  loading: withTests(whole('agent', 'start', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
+  loading: withTests(whole('agent', 'start', 'initialize-retry'), WHOLE_AGENT),
 }

@@ -249,7 +249,7 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   async restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const loaded = this.requireReady('restartConnection()')
-    await this.#parts.users.retryMissingRules(loaded, signal)
+    await this.#parts.start.retryMissingRules(loaded, signal)
     this.requireReady('restartConnection()')
     try {
       await this.#parts.chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
@@ -323,12 +323,11 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Ends the agent without a goodbye. `closed` is its last event if the chat is open, otherwise `phaseChanged`. */
   async destroy(): Promise<void> {
-    const { start, scope, outbox, streams, users, resume, chat, inbox, recovery, authentication } = this.#parts
+    const { start, scope, outbox, streams, resume, chat, inbox, recovery, authentication } = this.#parts
     this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
     start.abort(reason)
-    users.stop()
     this.#portals?.pipeline.destroy()
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())

@@ -24,7 +24,6 @@ import type { TabParts } from '../tabs/tab-parts.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import { InitializeRetry } from './initialize-retry.ts'
 import { Start } from './start.ts'
-import { UserLoader } from './user-loader.ts'
 
 /**
  * The parts of one agent, each constructed after the parts that it uses. Calls go from the later ones to the earlier ones;
@@ -34,7 +33,6 @@ export class AgentParts {
   readonly scope: AgentScope
   readonly authentication: AuthenticationService
   readonly masking: Masking
-  readonly users: UserLoader
   readonly transcript: Transcript
   readonly context: ContextStore
   /** Settles when the stored context has been read. */
@@ -70,7 +68,6 @@ export class AgentParts {
     const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange }
     this.authentication = new AuthenticationService(config.auth, ofAuthentication, scope)
     this.masking = new Masking(config.masking)
-    this.users = new UserLoader(scope, this.masking)
     this.transcript = new Transcript(config.transcript, scope)
     this.context = new ContextStore(scope)
     this.contextRestored = this.context.restore()
@@ -97,7 +94,7 @@ export class AgentParts {
     scope.own(this.session)
     scope.own(this.outbox)
     scope.own(this.streams)
-    scope.own(this.users)
+    scope.own(this.start)
     if (this.resume) scope.own({ forgetUser: () => this.#forgetSession() })
     scope.own(this)
     for (const warning of config.warnings) scope.warnOnce(warning)

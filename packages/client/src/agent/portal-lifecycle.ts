@@ -24,13 +24,15 @@ import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-
 interface PortalParts {
   readonly scope: AgentScope
   readonly authentication: AuthenticationService
-  /** Has the language that the host has chosen. */
-  readonly start: { readonly language: string | undefined }
+  readonly start: {
+    /** Language that the host has chosen. */
+    readonly language: string | undefined
+    loadUser(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void>
+  }
   readonly outbox: Outbox
   readonly context: ContextStore
   readonly chat: Chat
   readonly session: ChatSession
-  readonly users: { load(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> }
   calls: CallState | undefined
 }
 
@@ -169,11 +171,11 @@ export class PortalLifecycle {
     const left = this.pipeline.reset().then(() => this.#leavePortal(choosing))
     choosing.settled = left.catch(() => {})
     await left
-    const { scope, users } = this.#parts
+    const { scope, start } = this.#parts
     // The call of the demonstration platform restarts too.
     if (scope.params.platform?.toLowerCase() === 'test') this.#calls.clearTranscript()
     // The connector's platform stays connected.
-    await this.#run(choosing, loaded, users.load(loaded, signal), signal)
+    await this.#run(choosing, loaded, start.loadUser(loaded, signal), signal)
   }
 
   /** Selects another profile after completion, and starts a new session with it (FLOW-15). */

@@ -1,17 +1,19 @@
-import type { AgentDetails } from '@aiagent/protocol'
+import type { AgentDetails, UserDetails } from '@aiagent/protocol'
+import { features } from '#features'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { defaultScopes, hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
 import type { ContextStore } from '../chat/context-store.ts'
-import { needsPortal } from '../contact-center/portal/portal-flow.ts'
+import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import { ApiError, AuthError, type AuthErrorReason, abortedError, InitializationPipelineError } from '../errors.ts'
 import type { Deployment, LoadedAgent } from '../facts.ts'
+import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
 import { feature } from '../platform/feature.ts'
-import { ApiHelper, loadDeploymentInfo } from '../rest/api-helper.ts'
+import { ApiHelper } from '../rest/api-helper.ts'
 import type { AgentScope } from '../scope.ts'
+import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
-import type { UserLoader } from './user-loader.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
@@ -21,12 +23,15 @@ const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()
  * loaded once, also before `initialize()` (OPS-08).
  */
 export class Start {
-  readonly #scope: AgentScope<never>
+  readonly #scope: AgentScope
   readonly #authentication: AuthenticationService
   readonly #context: ContextStore
-  readonly #users: UserLoader
+  readonly #masking: Masking
   readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
   readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
+  /** The last load of the user. A newer one, a sign-out and `destroy()` end it. */
+  #userEra = new Era()
+  #rulesMissing = false
   /** Language that the host has chosen for the REST calls; without one the agent's own is used (FLOW-17). */
   language: string | undefined
   /**
@@ -36,17 +41,17 @@ export class Start {
   forgetMissed: (() => Promise<(() => Promise<void>) | undefined>) | undefined
 
   constructor(
-    scope: AgentScope<never>,
+    scope: AgentScope,
     {
       authentication,
       context,
-      users,
-    }: { authentication: AuthenticationService; context: ContextStore; users: UserLoader },
+      masking,
+    }: { authentication: AuthenticationService; context: ContextStore; masking: Masking },
   ) {
     this.#scope = scope
     this.#authentication = authentication
     this.#context = context
-    this.#users = users
+    this.#masking = masking
   }
 
   /**
@@ -83,7 +88,7 @@ export class Start {
     // Aborted while the host's function ran: its token is not used.
     signal.throwIfAborted()
     this.#context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
-    const user = this.#users.load(loaded, signal)
+    const user = this.loadUser(loaded, signal)
     if (portals) {
       await user
       await portals.connector?.initPlatform(signal)
@@ -95,6 +100,7 @@ export class Start {
   abort(reason: unknown): void {
     this.#deployment.abort(reason)
     this.#details.abort(reason)
+    this.#userEra.end()
   }
 
   // ── Deployment ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,7 +116,7 @@ export class Start {
     const { config, params, environment, logger, facts, reportRateLimit: onRateLimited } = this.#scope
     const { endpoint, cache } = config
     const authentication = this.#authentication
-    const deployment = await loadDeploymentInfo(endpoint, cache, { environment, signal, onRateLimited })
+    const deployment = await ApiHelper.loadDeploymentInfo(endpoint, cache, { environment, signal, onRateLimited })
     const { shortUrlTemplate } = params
     const api = new ApiHelper(
       {
@@ -234,6 +240,70 @@ export class Start {
     const login = await loadPkceConfig(environment, known, signal, onRateLimited)
     await this.#authentication.switchStrategyTo(login)
     await this.#authentication.initialize({ deploymentInfo: deployment, onRateLimited })
+  }
+
+  // ── User ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Loads the signed-in user and the masking rules. Neither fails: without them the agent works with less. */
+  async loadUser(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
+    const scope = this.#scope
+    const era = this.#userEra.end()
+    this.#userEra = era
+    try {
+      const [user, rules] = await era.during(
+        inner => Promise.all([fetchUser(loaded, scope, inner), loadRules(loaded, scope, inner)]),
+        signal,
+      )
+      scope.facts.user = user
+      this.#rulesMissing = rules === 'unknown'
+      this.#masking.settle(rules)
+    } catch (error) {
+      if (!era.isOver) throw error
+    }
+  }
+
+  /** Loads the user again when the masking rules could not be loaded. */
+  async retryMissingRules(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#rulesMissing) await this.loadUser(loaded, signal)
+  }
+
+  /** Ends the load of the user, and drops the masking rules. */
+  forgetUser(): void {
+    this.#userEra.end()
+    this.#rulesMissing = false
+    this.#masking.settle('none')
+  }
+}
+
+/** The signed-in user or customer; null for an anonymous agent, and when the service does not return one (FLOW-06). */
+async function fetchUser(
+  { api, agent }: LoadedAgent,
+  { params }: AgentScope,
+  signal: AbortSignal | undefined,
+): Promise<UserDetails | null> {
+  if (!agent.isAuthenticated) return null
+  const isCustomer = usesPortalProfile(agent, params)
+  return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
+}
+
+/** Loads the masking rules of an agent that masks content (FLOW-19). Never fails: a warning gives the reason. */
+async function loadRules(
+  loaded: LoadedAgent,
+  scope: AgentScope<'maskingPatternsRefused' | 'maskingUnavailable'>,
+  signal: AbortSignal,
+): Promise<FoundRules> {
+  if (!loaded.agent.enableDataMasking) return 'none'
+  const onUnavailable = (reason: MaskingUnavailableReason, error?: unknown) =>
+    scope.emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error }))
+  try {
+    const loadMasker = await feature('masking', features.masking)
+    return await loadMasker(loaded, scope, onUnavailable, signal)
+  } catch (error) {
+    if (!signal.aborted) {
+      scope.logger.warn('Could not load the masking patterns.', { error })
+      onUnavailable(error instanceof ApiError && error.reason === 'body' ? 'invalid_answer' : 'request_failed', error)
+    }
+    return 'unknown'
   }
 }
 

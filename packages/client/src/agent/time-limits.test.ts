@@ -1,6 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { rejection, setUp } from '../../test/agent-harness.ts'
+import { fakeToken } from '../../test/fake-service.ts'
 import type { AiAgentConfig } from '../config.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
@@ -56,10 +57,13 @@ function setUpHanging(agents: number, config: Partial<AiAgentConfig> = {}) {
   return { clock, hanging, agents: all, sent, setIntercept, issueToken }
 }
 
+/** A token of the staff of the contact center: the emulated services accept each other's. */
+const staffToken = () => setUp().emulator.control.issueToken({ subject: 'desk-agent' })
+
 /** An agent of the contact center for whose start nothing remains to be chosen. */
 const desk = (): Partial<AiAgentConfig> => ({
   id: 'desk',
-  auth: { type: 'pre-auth', accessToken: setUp().emulator.control.issueToken({ subject: 'desk-agent' }) },
+  auth: { type: 'pre-auth', accessToken: staffToken() },
   context: { vendor_portal_id: '1002' },
   initParams: { isDefaultAgent: 'true' },
 })
@@ -103,6 +107,43 @@ describe.each([1, 2])('with %i agents', count => {
       },
     )
 
+    it.each(DIRECT.filter(([, name]) => name === 'ApiError'))(
+      '[REST-09] a request %s with a token of the host fails initialize() after 30 seconds, and is sent again by the next',
+      async (route, name, reason, message) => {
+        const config: Partial<AiAgentConfig> = {
+          id: 'desk-orders',
+          auth: { type: 'pre-auth', accessToken: staffToken() },
+        }
+        for (const error of await hangOnce(count, config, route, answer))
+          expect(error).toMatchObject({ name, reason, message: expect.stringMatching(message) })
+      },
+    )
+
+    it('[REST-09] a request for the portals of customers fails initialize() after 30 seconds, and is sent again by the next', async () => {
+      for (const error of await hangOnce(count, { id: 'selfservice' }, /^GET .*\/portals$/, answer))
+        expect(error).toMatchObject({
+          code: 'PORTAL_FETCH_FAILED',
+          message: expect.stringMatching(/^Could not load the portals\. getPortals failed/),
+        })
+    })
+
+    it('[REST-09] the details of the user delay initialize() by 30 seconds at most', async () => {
+      const { clock, hanging, agents, setIntercept } = setUpHanging(count, {
+        id: 'desk-orders',
+        auth: { type: 'pre-auth', accessToken: staffToken() },
+      })
+      setIntercept(request => (/^GET .*\/portals\/user$/.test(request) ? answer() : undefined))
+      let settled = 0
+      const started = agents.map(agent => agent.initialize().finally(() => settled++))
+      await eventually(() => hanging.length === count, 'the requests')
+      await clock.advance(29_999)
+      expect(settled).toBe(0)
+      await clock.advance(1)
+      await Promise.all(started)
+      expect(hanging.map(({ aborted }) => aborted)).toEqual(Array(count).fill(true))
+      for (const agent of agents) await agent.destroy()
+    })
+
     it.each(CONTACT_CENTER)(
       '[REST-09] a request %s of the contact center fails initialize() after 30 seconds, and is sent again by the next',
       async (route, code, message) => {
@@ -110,6 +151,50 @@ describe.each([1, 2])('with %i agents', count => {
           expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
       },
     )
+    it('[REST-09] client credentials fail initialize() after 30 seconds, and are sent again by the next', async () => {
+      const config = { tokenUrl: 'https://login.test/token', clientId: 'me', clientSecret: 'secret' }
+      const { clock, hanging, agents, setIntercept, issueToken } = setUpHanging(count, {
+        auth: { type: 'client-credentials', config },
+      })
+      setIntercept(request => (request === 'POST /token' ? answer() : undefined))
+      const failures = agents.map(agent => rejection(agent.initialize()))
+      await eventually(() => hanging.length === count, 'the requests for a token')
+      await clock.advance(30_000)
+      for (const error of await Promise.all(failures))
+        expect(error).toMatchObject({
+          reason: 'token_request_failed',
+          message: expect.stringMatching(/^Could not obtain the access token: .* within 30 seconds/),
+        })
+      setIntercept(request =>
+        request === 'POST /token' ? Promise.resolve(Response.json({ access_token: issueToken() })) : undefined,
+      )
+      await Promise.all(agents.map(agent => agent.initialize()))
+      const isAborted = hanging.map(({ aborted }) => aborted)
+      expect(isAborted).toEqual([...Array(count).fill(true), ...Array(count).fill(false)])
+      for (const agent of agents) await agent.destroy()
+    })
+  })
+
+  it('[REST-09] a function of the host for a token fails initialize() after 30 seconds, and is called again by the next', async () => {
+    const calls: ((token: string) => void)[] = []
+    const refreshTokenFn = () => new Promise<string>(resolve => calls.push(resolve))
+    const { clock, agents, issueToken } = setUpHanging(count, {
+      // Expired at the start.
+      auth: { type: 'pre-auth', accessToken: fakeToken({ iat: 1, exp: 2 }), refreshTokenFn },
+    })
+    const failures = agents.map(agent => rejection(agent.initialize()))
+    await eventually(() => calls.length === count, 'the calls')
+    await clock.advance(30_000)
+    for (const error of await Promise.all(failures))
+      expect(error).toMatchObject({
+        reason: 'token_request_failed',
+        message: expect.stringMatching(/^getToken\(\) of the authentication strategy did not settle within 30 seconds/),
+      })
+    const started = agents.map(agent => agent.initialize())
+    await eventually(() => calls.length === 2 * count, 'further calls')
+    for (const answer of calls) answer(issueToken())
+    await Promise.all(started)
+    for (const agent of agents) await agent.destroy()
   })
 
   // The body of its response is not read.
@@ -119,31 +204,6 @@ describe.each([1, 2])('with %i agents', count => {
       expect(error).toMatchObject({ code: 'PROFILE_PERSIST_FAILED', message: expect.stringMatching(message) })
   })
 })
-
-it.each(WAYS)(
-  '[REST-09] client credentials fail initialize() after 30 seconds (%s), and are sent again by the next',
-  async (_part, answer) => {
-    const config = { tokenUrl: 'https://login.test/token', clientId: 'me', clientSecret: 'secret' }
-    const { clock, hanging, agents, setIntercept, issueToken } = setUpHanging(1, {
-      auth: { type: 'client-credentials', config },
-    })
-    setIntercept(request => (request === 'POST /token' ? answer() : undefined))
-    const failures = agents.map(agent => rejection(agent.initialize()))
-    await eventually(() => hanging.length === 1, 'the request for a token')
-    await clock.advance(30_000)
-    const [error] = await Promise.all(failures)
-    expect(error).toMatchObject({
-      reason: 'token_request_failed',
-      message: expect.stringMatching(/^Could not obtain the access token: .* within 30 seconds/),
-    })
-    setIntercept(request =>
-      request === 'POST /token' ? Promise.resolve(Response.json({ access_token: issueToken() })) : undefined,
-    )
-    await Promise.all(agents.map(agent => agent.initialize()))
-    expect(hanging.map(({ aborted }) => aborted)).toEqual([true, false])
-    for (const agent of agents) await agent.destroy()
-  },
-)
 
 it('[REST-09] the time limit of a token holds for its two requests together', async () => {
   const { clock, hanging, agents, setIntercept } = setUpHanging(1)

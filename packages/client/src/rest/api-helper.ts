@@ -6,7 +6,6 @@ import {
   type Portal,
   type PortalDetails,
   ProtocolError,
-  parseDeploymentInfo,
   QUERY,
   type Reader,
   restBase,
@@ -43,13 +42,16 @@ import type {
 } from './api-options.ts'
 import type { Given, RestCall, Send } from './calls.ts'
 import * as calls from './calls.ts'
-import { type HttpCall, type NamedCall, request, withCallName } from './http-client.ts'
+import { type HttpCall, request, withCallName } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 
-/** The store of the deployment info of all agents of the page or process. @default that of the place */
+/** Where all agents of the page or process store the deployment info. @default in the stores of their environment */
 let sharedAdapter: CacheAdapter | undefined
 /** The last store of deployment info over each place, so that one call can empty them. */
-const infoStores = /* @__PURE__ */ new Map<object, KeyedStore<DeploymentInfo>>()
+const sharedStores = /* @__PURE__ */ new Map<object, KeyedStore>()
+
+/** A call before each of its requests. */
+type UnsentCall<Wire> = Omit<HttpCall<Wire>, 'query' | 'body' | 'token' | 'signal'>
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -88,7 +90,22 @@ export class ApiHelper {
     cache?: CacheConfig,
     options: GetDeploymentInfoOptions = {},
   ): Promise<DeploymentInfo> {
-    return loadDeploymentInfo(requireAddress({ endpoint }), cache, options)
+    return ApiHelper.loadDeploymentInfo(requireAddress({ endpoint }), cache, options)
+  }
+
+  /**
+   * As {@link ApiHelper.getDeploymentInfo}.
+   *
+   * @internal
+   * @param base address of the endpoint, with its scheme
+   */
+  static loadDeploymentInfo(
+    base: string,
+    cache: CacheConfig | undefined,
+    { environment, signal, onRateLimited }: GetDeploymentInfoOptions,
+  ): Promise<DeploymentInfo> {
+    const helper = new ApiHelper({ apiDomain: base, cache, onRateLimited }, environment)
+    return helper.#call(calls.getDeploymentInfo, { signal })
   }
 
   /**
@@ -100,9 +117,9 @@ export class ApiHelper {
 
   /** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
   static async clearDeploymentInfoCache(): Promise<void> {
-    const place = { environment: defaultEnvironment(), cache: { adapter: sharedAdapter } }
-    const stores = [...infoStores.values(), new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, place)]
-    infoStores.clear()
+    openSharedStore('deploymentInfo', defaultEnvironment())
+    const stores = [...sharedStores.values()]
+    sharedStores.clear()
     await Promise.allSettled(stores.map(async store => store.remove({})))
   }
 
@@ -205,32 +222,11 @@ export class ApiHelper {
 
   /** Removes every cached response. */
   clearCache(): Promise<void> {
-    return this.#forget()
+    return this.invalidateCache()
   }
 
   /** Removes the cached responses of one call, such as `'getAgentDetails'`; without a name, all of them. */
-  invalidateCache(name?: string): Promise<void> {
-    return this.#forget(name)
-  }
-
-  /** Makes a call: its cached response while that is fresh, otherwise the response of the service. */
-  async #call<Options extends ApiCallOptions, Wire, Result>(
-    row: RestCall<Options, Wire, Result>,
-    options: Options,
-  ): Promise<Result> {
-    const { given, named } = describe(row, options)
-    const { signal } = options
-    const wire = await withCallName(named, signal, this.#load(row, given, named, options)).catch((error: unknown) => {
-      if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
-      throw error
-    })
-    if (row.outdates) await this.#forget(row.outdates)
-    if (row.isOptional && wire === undefined) return null as Result
-    return row.result ? row.result(wire as Wire, given) : (wire as unknown as Result)
-  }
-
-  /** Removes the cached responses of one call; without a name, all of them. */
-  async #forget(name?: string): Promise<void> {
+  async invalidateCache(name?: string): Promise<void> {
     try {
       await this.#cache.remove({}, undefined, name)
     } catch (error) {
@@ -241,59 +237,85 @@ export class ApiHelper {
     }
   }
 
+  /** Makes a call: its cached response while that is fresh, otherwise the response of the service. */
+  async #call<Options extends ApiCallOptions, Wire, Result>(
+    row: RestCall<Options, Wire, Result>,
+    options: Options,
+  ): Promise<Result> {
+    const { apiDomain, endpoint = apiDomain, onRateLimited = this.#logRateLimit } = this.#config
+    const { path, secret, about, language } = row
+    const values = { ...options } as Record<string, unknown>
+    for (const [option, value] of Object.entries(row.defaults ?? {})) values[option] = textOf(values[option]) || value
+    const given = values as unknown as Given<Options>
+    const accepted = language && toAcceptLanguage(this.#language)
+    const call: UnsentCall<Wire> = {
+      name: row.name,
+      method: row.method ?? 'GET',
+      base: (given as { apiDomain?: string }).apiDomain || apiDomain,
+      path: path(given),
+      publicPath: path(secret ? { ...given, [secret]: `:${secret}` } : given),
+      secret: secret && textOf(given[secret]),
+      about: about?.(given),
+      hint: row.hint,
+      refusedCode: row.refusedCode,
+      bareToken: row.auth === 'bare',
+      headers: accepted ? { Accept: 'application/json', 'Accept-Language': accepted } : undefined,
+      credentials: row.credentials,
+      parse: row.parse && withEncryptedAddresses(row.parse, row.addresses, endpoint),
+      noContent: row.noContent,
+      onRateLimited,
+    }
+    const { signal } = options
+    const wire = await withCallName(call, signal, this.#load(row, given, call, options)).catch((error: unknown) => {
+      if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
+      throw error
+    })
+    if (row.outdates) await this.invalidateCache(row.outdates)
+    if (row.isOptional && wire === undefined) return null as Result
+    return row.result ? row.result(wire as Wire, given) : (wire as unknown as Result)
+  }
+
   async #load<Options extends ApiCallOptions, Wire>(
     row: RestCall<Options, Wire, unknown>,
     given: Given<Options>,
-    named: NamedCall,
+    call: UnsentCall<Wire>,
     options: Options,
   ): Promise<Wire> {
     // Get the token first: cached responses are only for callers who could make the request.
-    const token = row.auth === 'none' ? undefined : await this.#token(named, options)
-    const language = row.language && toAcceptLanguage(this.#language)
-    const wireLanguage = row.language === 'both' ? toLangParameter(this.#language) : undefined
+    const token = row.auth === 'none' ? undefined : await this.#token(call, options)
+    const language = row.language === 'both' ? toLangParameter(this.#language) : undefined
     const own = (options as { shortUrlTemplate?: string }).shortUrlTemplate
-    const shortUrlTemplate = row.hasTemplate && (textOf(own) || textOf(this.#config.shortUrlTemplate))
-    const { endpoint = this.#config.apiDomain } = this.#config
-    const parse = row.parse && withEncryptedAddresses(row.parse, row.addresses, endpoint)
-    const call: Omit<HttpCall<Wire>, 'token' | 'signal' | 'query'> = {
-      ...named,
-      base: (given as { apiDomain?: string }).apiDomain || this.#config.apiDomain,
-      path: row.path(given),
-      secret: row.secret && textOf(given[row.secret]),
-      bareToken: row.auth === 'bare',
-      headers: language ? { Accept: 'application/json', 'Accept-Language': language } : undefined,
-      credentials: row.credentials,
-      parse,
-      noContent: row.noContent,
-      onRateLimited: this.#onRateLimited,
-    }
+    const shortUrlTemplate = (row.hasTemplate && (textOf(own) || textOf(this.#config.shortUrlTemplate))) || undefined
     const fetch = (accessToken: string | undefined, signal: AbortSignal | undefined): Promise<Wire> => {
-      const send: Send<Wire> = (variation = {}) => {
-        const query = queryOf(
-          {
-            [QUERY.LANGUAGE]: wireLanguage,
-            ...variation.query,
-            ...row.query?.(given),
-            [QUERY.SHORT_URL_TEMPLATE]: shortUrlTemplate,
-          },
-          row.hasPlainDollar,
-        )
-        const { method = call.method } = variation
-        const body = variation.method ? undefined : row.body?.(given)
-        return request(this.#environment, { ...call, method, query, body, token: accessToken, signal })
-      }
+      const send: Send<Wire> = ({ query, method } = {}) =>
+        request(this.#environment, {
+          ...call,
+          method: method ?? call.method,
+          query: queryOf(
+            {
+              [QUERY.LANGUAGE]: language,
+              ...query,
+              ...row.query?.(given),
+              [QUERY.SHORT_URL_TEMPLATE]: shortUrlTemplate,
+            },
+            row.hasPlainDollar,
+          ),
+          body: method ? undefined : row.body?.(given),
+          token: accessToken,
+          signal,
+        })
       return row.load ? row.load(send, given, message => this.#config.logger?.warn(message)) : send()
     }
-    if (!row.keptBy) return row.renews ? this.#renewing(fetch, token, options.signal) : fetch(token, options.signal)
-    const parameters: Record<string, string | undefined> = {
-      language: wireLanguage ? `${wireLanguage},${language}` : language,
-      shortUrlTemplate: shortUrlTemplate || undefined,
-    }
-    for (const name of row.keptBy) parameters[name] = textOf(given[name]) || undefined
+    const { keptBy, sharedAs, name } = row
+    if (!keptBy) return row.renews ? this.#renewing(fetch, token, options.signal) : fetch(token, options.signal)
+    const languages = [language, call.headers?.['Accept-Language']].filter(Boolean).join() || undefined
+    const parameters: Record<string, string | undefined> = { language: languages, shortUrlTemplate }
+    for (const option of keptBy) parameters[option] = textOf(given[option]) || undefined
     const user = row.perUser && token ? subjectFingerprint(token) : undefined
-    const key = this.#cache.key({ name: row.name, ...parameters, api: this.#api, user })
+    const store = sharedAs ? openSharedStore(sharedAs, this.#environment, this.#config.cache?.enabled) : this.#cache
+    const key = store.key(sharedAs ? { deployment: this.#api } : { name, ...parameters, api: this.#api, user })
     const work = (signal: AbortSignal) => fetch(token, signal)
-    return this.#cache.load(key, work, options.signal, row.parseKept ?? parse) as Promise<Wire>
+    return store.load(key, work, options.signal, row.parseKept ?? call.parse) as Promise<Wire>
   }
 
   /** Repeats a call once with a new token if the service rejects the token, as far as there is a new one. */
@@ -321,7 +343,7 @@ export class ApiHelper {
    *
    * @throws {AuthError} reason `token_missing` when there is none
    */
-  async #token({ name }: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
+  async #token({ name }: UnsentCall<unknown>, { authToken, signal }: ApiCallOptions): Promise<string> {
     const given = authToken?.trim()
     if (given) return given
     const token = (await untilAborted(Promise.resolve(this.#config.getToken?.()), signal))?.trim()
@@ -332,45 +354,16 @@ export class ApiHelper {
     )
   }
 
-  readonly #onRateLimited: RateLimitCallback = limit => {
-    const { onRateLimited, logger } = this.#config
-    if (onRateLimited) onRateLimited(limit)
-    else logger?.warn(`${limit.operation} is repeated in ${limit.retryInMs} ms: the service limits the rate of calls.`)
+  readonly #logRateLimit: RateLimitCallback = ({ operation, retryInMs }) => {
+    this.#config.logger?.warn(`${operation} is repeated in ${retryInMs} ms: the service limits the rate of calls.`)
   }
 }
 
-/**
- * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
- *
- * @param base address of the endpoint, with its scheme
- */
-export function loadDeploymentInfo(
-  base: string,
-  cache: CacheConfig | undefined,
-  { environment: replaced, signal, onRateLimited }: GetDeploymentInfoOptions,
-): Promise<DeploymentInfo> {
-  const environment = resolveEnvironment(replaced)
-  const { named } = describe(calls.getDeploymentInfo, {})
-  const parse = withEncryptedAddresses(parseDeploymentInfo, calls.getDeploymentInfo.addresses, base)
-  const call = { ...named, base, path: named.publicPath, query: '', parse, onRateLimited }
-  const fetch = (flight: AbortSignal | undefined) => request(environment, { ...call, signal: flight })
-  if (cache?.enabled === false) return fetch(signal)
-  const store = new KeyedStore<DeploymentInfo>(KINDS.deploymentInfo, { environment, cache: { adapter: sharedAdapter } })
-  infoStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
-  return withCallName(named, signal, store.load(store.key({ deployment: restBase(base) }), fetch, signal, parse))
-}
-
-/** The options of a call with its defaults, and the part of the call that its errors contain. */
-function describe<Options, Wire, Result>(
-  row: RestCall<Options, Wire, Result>,
-  options: Options,
-): { given: Given<Options>; named: NamedCall } {
-  const { name, method = 'GET', path, secret, about, hint, refusedCode } = row
-  const values = { ...options } as Record<string, unknown>
-  for (const [option, value] of Object.entries(row.defaults ?? {})) values[option] = textOf(values[option]) || value
-  const given = values as unknown as Given<Options>
-  const publicPath = path(secret ? { ...given, [secret]: `:${secret}` } : given)
-  return { given, named: { name, method, publicPath, about: about?.(given), hint, refusedCode } }
+/** The store of responses that all agents of the page or process share. */
+function openSharedStore(kind: keyof typeof KINDS, environment: Environment, enabled?: boolean): KeyedStore {
+  const store = new KeyedStore(KINDS[kind], { environment, cache: { enabled, adapter: sharedAdapter } })
+  sharedStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
+  return store
 }
 
 function textOf(value: unknown): string {

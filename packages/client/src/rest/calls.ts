@@ -33,6 +33,7 @@ import {
 } from '@aiagent/protocol'
 import { ApiError, SDKError } from '../errors.ts'
 import { requireSessionId } from '../session-id.ts'
+import type { KINDS } from '../storage/keyed-store.ts'
 import type {
   ApiCallOptions,
   GetAgentDetailsOptions,
@@ -46,14 +47,14 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
+import type { HttpCall } from './http-client.ts'
 
 /** The options of a call, with its defaults in place of blank ones. */
 export type Given<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> }
 
 /** One REST call of the service, as data. */
-export interface RestCall<Options, Wire, Result = Wire> {
-  /** Begins the message of every error, and the key of a cached response. */
-  readonly name: string
+export interface RestCall<Options, Wire, Result = Wire>
+  extends Pick<HttpCall<Wire>, 'name' | 'hint' | 'refusedCode' | 'credentials' | 'parse' | 'noContent'> {
   /** @default 'GET' */
   readonly method?: 'POST' | 'PUT'
   /** Values in place of blank options. */
@@ -71,21 +72,18 @@ export interface RestCall<Options, Wire, Result = Wire> {
   readonly query?: (given: Given<Options>) => Readonly<Record<string, string>>
   /** Sends the dollar sign in the name of a parameter unencoded. */
   readonly hasPlainDollar?: true
-  readonly credentials?: RequestCredentials
   /** Sent as JSON. */
   readonly body?: (given: Given<Options>) => unknown
-  /** Reads the parsed response; throws if it has another shape. Without it, the body of a success is ignored. */
-  readonly parse?: Reader<Wire>
   /** Members with an address: an encrypted deployment must not return an unencrypted one. */
   readonly addresses?: readonly (keyof Wire & string)[]
-  /** The response at status 204, for calls that allow it. */
-  readonly noContent?: Wire
   /** Sends several requests. @default one request */
   readonly load?: (send: Send<Wire>, given: Given<Options>, warn: (message: string) => void) => Promise<Wire>
   /** The result of the response. @default the response itself */
   readonly result?: (wire: Wire, given: Given<Options>) => Result
   /** Options in the key of the cached response, which is fresh for the `ttl` of the cache. @default never cached */
   readonly keptBy?: readonly (keyof Options & string)[]
+  /** The kind of cached responses that all agents of the page or process share, and that says how long they are fresh. @default none */
+  readonly sharedAs?: keyof typeof KINDS
   /** Reads a cached response, since other code may have written it. @default `parse` */
   readonly parseKept?: Reader<Wire>
   /** Another user may receive another response. */
@@ -94,14 +92,10 @@ export interface RestCall<Options, Wire, Result = Wire> {
   readonly outdates?: string
   /** A rejected token is renewed once, if possible, and the call repeated. */
   readonly renews?: true
-  /** Code of the error of a rejected token. @default 'API_ERROR' */
-  readonly refusedCode?: 'SESSION_UNAUTHORIZED'
   /** Any failure, such as status 404, means that there is nothing: the result is null. */
   readonly isOptional?: true
   /** Subject of the call, for its error messages. */
   readonly about?: (given: Given<Options>) => string
-  /** What to check after an unexpected response: a sentence for the message. */
-  readonly hint?: string
 }
 
 /** Sends a request of a call: with further query parameters, or as a GET without a body. */
@@ -110,12 +104,14 @@ export type Send<Wire> = (variation?: {
   readonly method?: 'GET'
 }) => Promise<Wire>
 
-export const getDeploymentInfo: RestCall<object, DeploymentInfo> = {
+export const getDeploymentInfo: RestCall<ApiCallOptions, DeploymentInfo> = {
   name: 'getDeploymentInfo',
   path: () => DEPLOYMENT_INFO_PATH,
   auth: 'none',
   parse: parseDeploymentInfo,
   addresses: ['apiDomain', 'aiAgentDomain'],
+  keptBy: [],
+  sharedAs: 'deploymentInfo',
   hint: 'Check that `endpoint` is the address of the deployment.',
 }
 

@@ -7,7 +7,7 @@ import { jwtPayload } from '../util/jwt-payload.ts'
 
 /** The part of a call that its errors contain. */
 export interface NamedCall {
-  /** Name of the call; it begins the message of every error. */
+  /** Name of the call; it begins the message of every error, and the key of a cached response. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT'
   /** Path below the host; in errors, without a session id. */
@@ -16,7 +16,7 @@ export interface NamedCall {
   readonly about?: string | undefined
   /** What to check after an unexpected response: a sentence for the message. */
   readonly hint?: string | undefined
-  /** Code of the error of a rejected token. */
+  /** Code of the error of a rejected token. @default 'API_ERROR' */
   readonly refusedCode?: ApiErrorOptions['code'] | undefined
 }
 

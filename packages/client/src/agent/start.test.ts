@@ -1,35 +1,38 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { AuthenticationService } from '../auth/authentication-service.ts'
+import { ContextStore } from '../chat/context-store.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { Masking } from '../masking/masking.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import { AgentScope } from '../scope.ts'
-import { UserLoader } from './user-loader.ts'
+import { Start } from './start.ts'
 
-/** A loader of users whose requests the test answers. */
+/** A start whose requests for the user the test answers. */
 function setUp() {
   const scope = new AgentScope(
     { id: 'account', endpoint: 'https://a.test', enableLogging: false },
     resolveEnvironment(),
   )
-  const users = new UserLoader(scope, new Masking({}))
+  const authentication = new AuthenticationService()
+  const start = new Start(scope, { authentication, context: new ContextStore(scope), masking: new Masking({}) })
   const answers: ((user: { id: string }) => void)[] = []
   const api = { getUserDetails: () => new Promise(resolve => answers.push(resolve)) }
   const loaded = { deployment: {}, agent: { isAuthenticated: true }, api } as unknown as LoadedAgent
   const load = async () => {
     const before = answers.length
-    const loading = users.load(loaded, undefined)
+    const loading = start.loadUser(loaded, undefined)
     await eventually(() => answers.length > before, 'the request')
     return { loading, answer: (id: string) => answers[before]?.({ id }) }
   }
-  return { scope, users, load }
+  return { scope, start, load }
 }
 
 describe('a user whose details arrive late', () => {
   it('[SEC-20] is not kept after a sign-out', async () => {
-    const { scope, users, load } = setUp()
+    const { scope, start, load } = setUp()
     const { loading, answer } = await load()
-    users.forgetUser()
+    start.forgetUser()
     answer('the user who signed out')
     await loading
     expect(scope.facts.user ?? null).toBeNull()
