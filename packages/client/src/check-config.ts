@@ -1,6 +1,5 @@
 import { isJsonObject, restBase } from '@aiagent/protocol'
-import type { AuthenticationInput } from './auth/auth-input.ts'
-import type { AuthScheme } from './auth/auth-strategy.ts'
+import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
 import { type AiAgentConfig, DEFAULTS } from './config.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 import { ConfigError } from './errors.ts'

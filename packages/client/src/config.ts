@@ -1,5 +1,4 @@
-import type { AuthenticationInput } from './auth/auth-input.ts'
-import type { AuthScheme } from './auth/auth-strategy.ts'
+import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 import type { DeliveryMode } from './log/delivery-state.ts'
 import type { TranscriptConfig } from './log/entry.ts'

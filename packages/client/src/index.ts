@@ -36,14 +36,15 @@ export type { Explanation, ExplanationCode } from './agent/explain.ts'
 export { type PreloadOptions, preload, preloadPkce } from './agent/preload.ts'
 export { AiAgent } from './ai-agent.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
-export type { AuthenticationInput, AuthenticationServiceConfig, PKCEAuthServiceConfig } from './auth/auth-input.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
   type AnonymousAuthCacheConfig,
   type AnonymousAuthConfig,
   type AnonymousAuthServiceConfig,
+  type AuthenticationInput,
   type AuthenticationResult,
+  type AuthenticationServiceConfig,
   type AuthenticationType,
   type AuthProvider,
   type AuthScheme,
@@ -53,6 +54,7 @@ export {
   type ClientCredentialsAuthServiceConfig,
   type LogoutOptions,
   type PKCEAuthConfig,
+  type PKCEAuthServiceConfig,
   type PostAuthenticationCallback,
   type PreAuthConfig,
   type PreAuthServiceConfig,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { rejection, setUp } from '../../test/agent-harness.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
-import type { AuthenticationInput } from '../auth/auth-input.ts'
+import type { AuthenticationInput } from '../auth/auth-strategy.ts'
 
 /** A deployment whose API is on this machine, as behind a gateway or a proxy. */
 const API = 'http://127.0.0.1:8600'

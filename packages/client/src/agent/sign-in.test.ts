@@ -4,7 +4,7 @@ import { rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
 import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
-import type { AuthenticationInput } from '../auth/auth-input.ts'
+import type { AuthenticationInput } from '../auth/auth-strategy.ts'
 import type { LoginSession } from '../auth/login/login.ts'
 import { AuthError } from '../errors.ts'
 

@@ -194,5 +194,24 @@ export interface ClientCredentialsAuthServiceConfig {
   config: ClientCredentialsAuthConfig
 }
 
+/** A login through an identity provider. */
+export interface PKCEAuthServiceConfig {
+  /** Selects this method. */
+  type: 'pkce'
+  /** The provider, the client and how the login page opens. */
+  config: PKCEAuthConfig
+}
+
+/** Built-in authentication methods, by their `type`. */
+export type AuthenticationServiceConfig =
+  | AnonymousAuthServiceConfig
+  | ClientCredentialsAuthServiceConfig
+  | PKCEAuthServiceConfig
+  | PreAuthServiceConfig
+  | TokenAuthServiceConfig
+
+/** All accepted values of the `auth` option; undefined means anonymous. */
+export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider
+
 /** The authentication method in use. Providers and strategies of the host are reported as `pre-auth`. */
 export type AuthenticationType = 'anonymous' | 'pkce' | 'pre-auth' | 'client-credentials'

@@ -6,8 +6,7 @@ import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { preloadPkce } from '../agent/preload.ts'
 import { AuthError } from '../errors.ts'
 import { Logger, LogLevel } from '../logger.ts'
-import type { AuthenticationInput } from './auth-input.ts'
-import type { PKCEAuthConfig } from './auth-strategy.ts'
+import type { AuthenticationInput, PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'T1' }

@@ -4,10 +4,10 @@ import { FakeService, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
-import type { AuthenticationInput } from './auth-input.ts'
 import {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AuthenticationInput,
   type AuthStrategy,
 } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'

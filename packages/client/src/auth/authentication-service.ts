@@ -7,13 +7,14 @@ import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { renewalTime } from './access-token.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
-import type { AuthenticationInput, PKCEAuthServiceConfig } from './auth-input.ts'
 import type {
+  AuthenticationInput,
   AuthenticationType,
   AuthStrategy,
   AuthStrategyInitializeOptions,
   LogoutOptions,
   PKCEAuthConfig,
+  PKCEAuthServiceConfig,
   PostAuthenticationCallback,
   TokenExpiringCallback,
 } from './auth-strategy.ts'
@@ -355,8 +356,7 @@ export class AuthenticationService {
    */
   async cleanup(reason: SDKError = endedBy('cleanup()')): Promise<void> {
     this.#drop(reason)
-    const { clock } = this.#environment
-    await answerInTime(clock, nameOf('cleanup()'), undefined, () => this.#source.strategy?.cleanup())
+    await this.#inTime('cleanup()', undefined, () => this.#source.strategy?.cleanup())
   }
 
   /** The authentication method in use. */
@@ -450,9 +450,19 @@ export class AuthenticationService {
     await this.#callInEra('logout()', () => strategy.logout(options))
   }
 
+  /**
+   * Calls a function of a strategy. One of the host may never settle. A strategy of this library limits its requests itself, so that
+   * its error names the one without an answer.
+   */
+  async #inTime<T>(name: string, signal: AbortSignal | undefined, work: () => Awaitable<T>): Promise<T> {
+    const { strategy, type } = this.#source
+    if (strategy && type !== 'pre-auth') return work()
+    return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
+  }
+
   /** Calls a function of a strategy until the present period ends. If it does not settle, only its caller receives an error. */
   #callInEra<T>(name: string, work: (signal: AbortSignal) => Awaitable<T>): Promise<T> {
-    return this.#era.during(signal => answerInTime(this.#environment.clock, nameOf(name), signal, () => work(signal)))
+    return this.#era.during(signal => this.#inTime(name, signal, () => work(signal)))
   }
 
   /** As {@link #callInEra}, once the code of the strategy is loaded. */
@@ -471,11 +481,7 @@ export class AuthenticationService {
     const { isStandIn = false, type } = this.#source
     let given: string | null
     try {
-      // A strategy of this library limits its requests itself, so that its error names the one without an answer.
-      given =
-        type === 'pre-auth'
-          ? await answerInTime(this.#environment.clock, nameOf('getToken()'), signal, ask)
-          : await ask()
+      given = await this.#inTime('getToken()', signal, ask)
     } catch (error) {
       throw signal.aborted ? error : asAuthFailure(error)
     }
@@ -524,9 +530,4 @@ export class AuthenticationService {
     this.#era = this.#era.end(error)
     this.#source = { ...this.#source, anonymous: undefined, isStandIn: false, isInitialized: false }
   }
-}
-
-/** A function of a strategy, as the subject of an error message. */
-function nameOf(call: string): string {
-  return `${call} of the authentication strategy`
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { payloadsOf, rejection, setUp as setUpAgent } from '../../test/agent-harness.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
-import type { AuthenticationInput } from './auth-input.ts'
+import type { AuthenticationInput } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'T1' }

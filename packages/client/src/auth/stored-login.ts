@@ -1,7 +1,6 @@
 import type { Environment } from '../platform/environment.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
-import type { AuthenticationInput } from './auth-input.ts'
-import type { PKCEAuthConfig } from './auth-strategy.ts'
+import type { AuthenticationInput, PKCEAuthConfig } from './auth-strategy.ts'
 import type { LoginSession } from './login/login.ts'
 import { authorityOf, userKey } from './login/provider-address.ts'
 

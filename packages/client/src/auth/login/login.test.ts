@@ -305,6 +305,7 @@ describe('logout()', () => {
     expect(identity.plans).toEqual([
       {
         scheme: 'redirect',
+        clientId: CONFIG.clientId,
         idTokenHint: 'the-id-token',
         postLogoutRedirectUri: CONFIG.redirectUri,
         state: 'https://app.test/next',

@@ -7,7 +7,7 @@ import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts
 import { Era } from '../../util/era.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
-import { expiryOf, readClaims, renewalTime } from '../access-token.ts'
+import { expiryOf, renewalTime } from '../access-token.ts'
 import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
 import { answerInTime } from '../host-call.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
@@ -259,19 +259,11 @@ export abstract class Login extends OwnStrategy {
     const ending = known ?? left
     if (ending === null) return
     this.#reportSignOut(identityOf(ending))
-    const { nextRoute, redirectUri } = this.config
-    const plan = planLogout({
-      scheme: this.#scheme,
-      redirectUri,
-      returnTo: this.#absolute(nextRoute),
-      idToken: ending?.idToken,
-      logoutClaim: ending && readClaims(ending.accessToken).logout,
-      authority: this.authority,
-    })
+    const plan = planLogout(this.config, this.authority, this.#absolute(this.config.nextRoute), ending)
     const { signal } = this.#attempt
     try {
-      const work = this.#orShownAgain(this.#scheme, this.signOut(plan, after), signal)
-      if (this.#scheme !== 'popup') return void (await work)
+      const work = this.#orShownAgain(plan.scheme, this.signOut(plan, after), signal)
+      if (plan.scheme !== 'popup') return void (await work)
       await withTimeLimit(this.environment.clock, LOGOUT_LIMIT_MS, signal, () => work).catch((error: unknown) => {
         // An opener policy can hide that the user has closed the window, and nothing can be sent until the logout has settled.
         if (!(error instanceof TimeLimitError)) throw error
@@ -289,7 +281,7 @@ export abstract class Login extends OwnStrategy {
     this.#end('The user signed out in another tab.')
     this.#unfinished = undefined
     this.#reportSignOut(identity)
-    await this.discardForgotten()
+    await this.#unattended('The sign-out', () => this.discardForgotten())
   }
 
   /** Ends a login in progress, with its window. The session of an earlier login stays. */

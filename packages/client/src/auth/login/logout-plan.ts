@@ -1,10 +1,13 @@
-import type { AuthScheme } from '../auth-strategy.ts'
+import { readClaims } from '../access-token.ts'
+import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 import { isWebAddress } from './openid-configuration.ts'
 
 /** The decisions for a logout, made before any side effect. */
 export interface LogoutPlan {
   /** The scheme of the login. */
   readonly scheme: AuthScheme
+  /** Client id of the login. */
+  readonly clientId: string
   /** The active account's id token. */
   readonly idTokenHint: string | undefined
   /** Where the provider redirects the user to. */
@@ -17,29 +20,25 @@ export interface LogoutPlan {
   readonly constructedEndpoint: string
 }
 
-export interface LogoutFacts {
-  /** The scheme of the login. */
-  scheme: AuthScheme
-  redirectUri: string
-  /** Where the application continues after a redirect. */
-  returnTo: string
-  /** The active account's id token. */
-  idToken?: string | undefined
-  /** The `logout` claim of the account's access token. */
-  logoutClaim?: string | undefined
-  authority: string
-}
-
 /**
  * How to sign out. A popup sends no state and returns with `?logout=true`. A redirect sends the address to return to as its
  * state.
+ *
+ * @param returnTo where the application continues after a redirect
+ * @param session the active account, if it is known
  */
-export function planLogout(facts: LogoutFacts): LogoutPlan {
-  const { scheme, redirectUri, returnTo, idToken, logoutClaim, authority } = facts
+export function planLogout(
+  { authScheme: scheme = 'redirect', clientId, redirectUri }: PKCEAuthConfig,
+  authority: string,
+  returnTo: string,
+  session: { readonly accessToken: string; readonly idToken?: string | undefined } | null | undefined,
+): LogoutPlan {
   const popup = scheme === 'popup'
+  const logoutClaim = session ? readClaims(session.accessToken).logout : undefined
   return {
     scheme,
-    idTokenHint: idToken,
+    clientId,
+    idTokenHint: session?.idToken,
     postLogoutRedirectUri: popup ? withParameter(redirectUri, 'logout=true') : redirectUri,
     state: popup ? undefined : withoutHash(returnTo),
     // The claim is external input: only an http(s) address is used.
@@ -60,12 +59,12 @@ export function constructedIssuer(authority: string): string {
 }
 
 /** The address of an end-session endpoint with its parameters. */
-export function endSessionRequest(endpoint: string, plan: LogoutPlan, clientId: string): string {
+export function endSessionRequest(endpoint: string, plan: LogoutPlan): string {
   const address = new URL(endpoint)
   const parameters = {
     id_token_hint: plan.idTokenHint,
     // Without a hint, the client id tells the provider whose return address it is.
-    client_id: plan.idTokenHint ? undefined : clientId,
+    client_id: plan.idTokenHint ? undefined : plan.clientId,
     post_logout_redirect_uri: plan.postLogoutRedirectUri,
     state: plan.state,
   }
@@ -77,8 +76,8 @@ export function endSessionRequest(endpoint: string, plan: LogoutPlan, clientId: 
  * Where to go if the provider names no endpoint, or the identity library fails: the access token's claim, which the
  * provider wrote; otherwise the configured endpoint; otherwise the constructed one.
  */
-export function fallbackAddress(plan: LogoutPlan, named: string | undefined, clientId: string): string {
-  return plan.logoutClaim ?? endSessionRequest(named ?? plan.constructedEndpoint, plan, clientId)
+export function fallbackAddress(plan: LogoutPlan, named?: string): string {
+  return plan.logoutClaim ?? endSessionRequest(named ?? plan.constructedEndpoint, plan)
 }
 
 export function withoutHash(address: string): string {

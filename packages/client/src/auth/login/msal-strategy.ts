@@ -123,7 +123,7 @@ export class MsalAuthStrategy extends Login {
     const opened = plan.scheme === 'popup' ? new PopupNavigator(page, environment.clock).open() : undefined
     const published =
       plan.logoutClaim === undefined ? await fetchEndSessionEndpoint({ authority, config, environment }) : undefined
-    const address = fallbackAddress(plan, published, config.clientId)
+    const address = fallbackAddress(plan, published)
     if (opened) opened.navigate(address)
     else page.leave(address)
   }

@@ -89,18 +89,16 @@ export class PKCEAuthStrategy extends Login {
   protected async signIn({ scheme, extraQueryParameters, nextRoute, signal }: LoginRequest): Promise<LoginSession> {
     this.#requireReturn()
     const opened = scheme === 'popup' ? this.#popups.open() : undefined
-    const route = opened ? undefined : (nextRoute ?? this.#page.address)
     try {
       const provider = await untilAborted(this.#provider(), signal)
-      const options = { parameters: extraQueryParameters, nextRoute: route }
-      const request = await createAuthorizationRequest(provider, options)
+      const request = await createAuthorizationRequest(provider, { parameters: extraQueryParameters, nextRoute })
       signal.throwIfAborted()
       const { id, verifier, nonce, state, address } = request
       if (opened) {
         const answer = await this.#popups.answer(opened, address, state, signal)
         return this.#store(await exchangeCode(provider, answer, request, signal), signal)
       }
-      this.#states.add({ id, verifier, nonce, nextRoute: route ?? '', login: this.#users.key }, state)
+      this.#states.add({ id, verifier, nonce, nextRoute: nextRoute ?? '', login: this.#users.key }, state)
       return await this.#leave(address)
     } catch (error) {
       if (opened) this.#popups.close(opened)
@@ -118,10 +116,8 @@ export class PKCEAuthStrategy extends Login {
   protected async signOut(plan: LogoutPlan, after: Promise<unknown> | undefined): Promise<void> {
     const opened = plan.scheme === 'popup' ? this.#popups.open() : undefined
     const { life } = this
-    const { clientId } = this.config
     const [endpoint] = await Promise.all([this.#endSessionEndpoint(), after])
-    const address =
-      endpoint === undefined ? fallbackAddress(plan, undefined, clientId) : endSessionRequest(endpoint, plan, clientId)
+    const address = endpoint === undefined ? fallbackAddress(plan) : endSessionRequest(endpoint, plan)
     if (!opened) {
       if (plan.state !== undefined) this.#states.expectReturn(plan.state)
       return this.#leave(address)
