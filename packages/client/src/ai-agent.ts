@@ -390,7 +390,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The state of the connection. */
   getState(): ConnectionState {
-    return this.#parts.retry?.state ?? this.#parts.chat.state
+    return this.#parts.scope.status.state
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { ChatClosed } from './chat/close-cause.ts'
+import type { ConnectionState } from './chat/connection-state.ts'
 import type { SharedConversation } from './chat/shared-conversation.ts'
 import { type ResolvedConfig, resolveConfig } from './check-config.ts'
 import type { AiAgentConfig } from './config.ts'
@@ -13,6 +14,8 @@ import { EventEmitter } from './util/event-emitter.ts'
 
 /** What several parts of an agent write and read. */
 export interface AgentStatus {
+  /** The state of the connection, as the host sees it: while `initialize()` is repeated, the one of that. */
+  state: ConnectionState
   /** Whether messages can be addressed and masked. */
   isReady: boolean
   /** Whether the user is being signed out. */
@@ -51,7 +54,7 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
   readonly environment: Environment
   readonly logger: Logger
   readonly facts: AgentFacts
-  readonly status: AgentStatus = { isReady: false, isLeaving: false }
+  readonly status: AgentStatus = { state: 'IDLE', isReady: false, isLeaving: false }
   readonly events = new EventEmitter<AgentEvents>((error, name) =>
     this.logger.error(`A listener of '${name}' failed.`, error),
   )

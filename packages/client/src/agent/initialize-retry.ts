@@ -12,71 +12,51 @@ import { untilAborted } from '../util/abort.ts'
  */
 const MODULE_ATTEMPTS = 4
 
-/** Repeats `initialize()` while the service cannot be reached, with the states and events of a connection. */
-export class InitializeRetry {
-  readonly #scope: AgentScope
-  readonly #policy: ReconnectPolicy
-  /** Not connected during `initialize()`. */
-  readonly #chat: Chat
-  #state: ConnectionState | undefined
-
-  constructor(scope: AgentScope, policy: ReconnectPolicy, chat: Chat) {
-    this.#scope = scope
-    this.#policy = policy
-    this.#chat = chat
-  }
-
-  /** RECONNECTING during a wait, CONNECTING during a repeated attempt, otherwise undefined. */
-  get state(): ConnectionState | undefined {
-    return this.#state
-  }
-
-  /** Runs an attempt, and further ones until one succeeds or fails for another reason. */
-  async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { environment, status } = this.#scope
-    const retry = new Retry(environment.clock, environment.page, this.#policy)
-    retry.start()
-    let unloaded = 0
-    try {
-      for (;;) {
-        try {
-          return await attempt()
-        } catch (error) {
-          if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
-          unloaded = error.code === 'MODULE_LOAD_FAILED' ? unloaded + 1 : 0
-          if (unloaded === MODULE_ATTEMPTS) throw error
-          let onDue = () => {}
-          const due = new Promise<void>(resolve => {
-            onDue = resolve
-          })
-          const delayMs = retry.plan(onDue)
-          if (delayMs === undefined) {
-            this.#become(undefined)
-            this.#scope.reportError(error)
-            const message = `The agent is not initialized: ${this.#policy.maxAttempts} attempts are used up. Call initialize() to try again.`
-            this.#scope.reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
-            throw error
-          }
-          status.failure = error
-          status.attempt = retry.attempts
-          this.#become(ConnectionState.RECONNECTING, delayMs)
-          this.#scope.reportError(error)
-          await untilAborted(due, signal)
+/**
+ * Runs an attempt of `initialize()`, and further ones while the service cannot be reached, with the states and events of a
+ * connection: RECONNECTING during a wait, CONNECTING during a repeated attempt. The chat is not connected meanwhile.
+ */
+export async function repeatInitialize<T>(
+  { scope, policy, chat }: { scope: AgentScope; policy: ReconnectPolicy; chat: Chat },
+  attempt: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const { environment, status } = scope
+  const retry = new Retry(environment.clock, environment.page, policy)
+  retry.start()
+  let unloaded = 0
+  try {
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
+        unloaded = error.code === 'MODULE_LOAD_FAILED' ? unloaded + 1 : 0
+        if (unloaded === MODULE_ATTEMPTS) throw error
+        let onDue = () => {}
+        const due = new Promise<void>(resolve => {
+          onDue = resolve
+        })
+        const delayMs = retry.plan(onDue)
+        if (delayMs === undefined) {
+          reportState(scope, chat.state)
+          scope.reportError(error)
+          const message = `The agent is not initialized: ${policy.maxAttempts} attempts are used up. Call initialize() to try again.`
+          scope.reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
+          throw error
         }
-        this.#become(ConnectionState.CONNECTING)
+        status.failure = error
+        status.attempt = retry.attempts
+        reportState(scope, ConnectionState.RECONNECTING, delayMs)
+        scope.reportError(error)
+        await untilAborted(due, signal)
       }
-    } finally {
-      retry.stop()
-      this.#become(undefined)
-      status.failure = status.attempt = undefined
+      reportState(scope, ConnectionState.CONNECTING)
     }
-  }
-
-  #become(next: ConnectionState | undefined, retryInMs?: number): void {
-    const { state } = this.#chat
-    const previous = this.#state ?? state
-    this.#state = next
-    reportState(this.#scope, next ?? state, previous, retryInMs)
+  } finally {
+    retry.stop()
+    reportState(scope, chat.state)
+    status.failure = status.attempt = undefined
   }
 }
 

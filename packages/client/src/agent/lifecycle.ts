@@ -8,6 +8,7 @@ import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase } from './agent-phase.ts'
+import { repeatInitialize } from './initialize-retry.ts'
 import { destroyedError, type LifecycleOwner, READY, type State } from './lifecycle-state.ts'
 import type { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
@@ -139,8 +140,8 @@ export class AgentLifecycle implements LifecycleOwner {
         this.become(preparing)
         return this.#load(signal)
       }
-      const { retry } = this.#parts
-      return await (retry ? retry.run(attempt, signal) : attempt())
+      const { scope } = this.#parts
+      return await (scope.config.retryInitialize ? repeatInitialize(this.#parts, attempt, signal) : attempt())
     } catch (error) {
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
@@ -236,9 +237,10 @@ export class AgentLifecycle implements LifecycleOwner {
   disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
     // Otherwise a portal switch in flight would connect it again.
     if (this.#state.at === 'choosing') this.#state.reconnect = false
-    const { chat, authentication } = this.#parts
+    const { scope, chat, authentication } = this.#parts
     const left = chat.disconnect(options)
-    if (this.#parts.retry) this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
+    if (scope.config.retryInitialize)
+      this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
     authentication.watchExpiry(false)
     return left
   }

@@ -22,7 +22,6 @@ import { type Awaitable, hasDatabase } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { InitializeRetry } from './initialize-retry.ts'
 import { Start } from './start.ts'
 
 /**
@@ -47,8 +46,6 @@ export class AgentParts {
   readonly session: ChatSession
   readonly policy: ReconnectPolicy
   readonly chat: Chat
-  /** Only with `retryInitialize`. */
-  readonly retry: InitializeRetry | undefined
   readonly liveness: Liveness
   readonly outbox: Outbox
   readonly processor: MessageProcessor
@@ -78,7 +75,6 @@ export class AgentParts {
     this.session = new ChatSession(scope, this.context, this.transcript, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
     this.chat = new Chat(scope, this.policy, this)
-    this.retry = config.retryInitialize ? new InitializeRetry(scope, this.policy, this.chat) : undefined
     this.liveness = new Liveness(scope, this.chat, this.session)
     this.outbox = new Outbox(scope, this)
     this.outbox.stored = this.#createQueueStore()

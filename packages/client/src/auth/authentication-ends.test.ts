@@ -42,7 +42,12 @@ function setUp(
   const options: AuthenticationServiceOptions = { environment, logger, ...more }
   const handler = vi.fn()
   const shared = { handleToken: handler, handleUser: async () => {} } as unknown as SharedConversation
-  const status = { isReady: true, isLeaving: false, ...(isInteractive !== undefined && { isInteractive }) }
+  const status = {
+    state: 'IDLE' as const,
+    isReady: true,
+    isLeaving: false,
+    ...(isInteractive !== undefined && { isInteractive }),
+  }
   const auth = new AuthenticationService(input, options, { status, shared })
   return { service, clock: service.clock, auth, token, warnings, environment, options, handler }
 }

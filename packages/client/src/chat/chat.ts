@@ -269,7 +269,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     const { logger, shared } = this.#scope
     logger.debug(`Connection: ${previousState} → ${state}`)
     this.#authentication.watchExpiry(state !== ConnectionState.CLOSED && !shared?.isFollower)
-    reportState(this.#scope, state, previousState, retryInMs)
+    reportState(this.#scope, state, retryInMs)
     if (state === ConnectionState.CLOSED) for (const each of this.#observers) each.handleClosed?.()
   }
 

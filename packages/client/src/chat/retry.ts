@@ -120,14 +120,15 @@ export class Retry {
   }
 }
 
-/** Reports a change of the state that the host sees, and when the next attempt follows. */
+/** Changes the state that the host sees, and reports it, with the wait before the next attempt. */
 export function reportState(
   scope: AgentScope<'stateChanged'>,
   state: ConnectionState,
-  previousState: ConnectionState,
-  retryInMs: number | undefined,
+  retryInMs?: number | undefined,
 ): void {
   const { status, environment } = scope
+  const previousState = status.state
+  status.state = state
   status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
   if (state !== previousState)
     scope.emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
