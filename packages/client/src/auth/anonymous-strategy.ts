@@ -41,6 +41,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   /** Parts of the key of the metadata. */
   #metadataOwner: KeyParts = {}
   #scopes: readonly string[] = DEFAULT_SCOPES
+  /** Key of the token for the scopes; empty before {@link initialize}. */
+  #key = ''
   #expiresAt: number | undefined
   /** How far the clock of this device was ahead of the issuer's with the last new token, and of the monotonic clock. */
   #ahead = { ofIssuer: 0, ofMonotonic: 0 }
@@ -67,7 +69,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     this.given = options
     this.#owner = { tenant: tenantId || 'tenantId', api: restBase(apiDomain) }
     this.#metadataOwner = { tenant: tenantId || 'deployment', apiDomain }
-    if (options.scopes) this.updateScopes(options.scopes)
+    this.updateScopes(options.scopes ?? this.#scopes)
   }
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
@@ -77,7 +79,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const isSetBack = clock.now() - clock.monotonic() < ofMonotonic - SMALLEST_SKEW_MS
     // Nothing is known of a clock that was set back.
     const skewMs = isSetBack ? 0 : ofIssuer
-    const stored = await this.#tokens.get(this.#tokenKey(this.#scopes))
+    const stored = await this.#tokens.get(this.#key)
     const { accessToken, expiresAt: storedExpiry } = Object(stored?.value) as { [Field in keyof StoredToken]?: unknown }
     // Other code may have written it.
     if (!stored || typeof accessToken !== 'string' || accessToken === '' || typeof storedExpiry !== 'number')
@@ -93,13 +95,14 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** Requests a new token. */
   async refresh(): Promise<string> {
-    await this.#tokens.delete(this.#tokenKey(this.#scopes))
+    await this.#tokens.delete(this.#key)
     return this.#obtain()
   }
 
   /** A different set of scopes causes a token request with the next `getToken()`. The order does not matter. */
   override updateScopes(scopes: readonly string[]): void {
     this.#scopes = uniqueScopes(scopes)
+    if (this.given) this.#key = this.#tokens.key({ ...this.#owner, scopes: scopeFingerprint(this.#scopes) })
   }
 
   /**
@@ -139,9 +142,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** One request at a time per set of scopes, also across agents that share the store. */
   async #obtain(): Promise<string> {
-    const scopes = this.#scopes
-    const key = this.#tokenKey(scopes)
-    const obtain = (signal: AbortSignal) => this.#request(scopes, key, signal)
+    const key = this.#key
+    const obtain = this.#request.bind(this, this.#scopes, key)
     const { accessToken, expiresAt } = await this.#era.during(signal => this.#tokens.share(key, obtain, signal))
     this.#expiresAt = expiresAt
     const { clock } = this.#environment
@@ -180,11 +182,6 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const expiresAt = expiryOfFresh(accessToken, now) ?? assumed
     await this.#tokens.set(key, { accessToken, expiresAt }, { expiresAt })
     return { accessToken, expiresAt }
-  }
-
-  #tokenKey(scopes: readonly string[]): string {
-    this.#required()
-    return this.#tokens.key({ ...this.#owner, scopes: scopeFingerprint(scopes) })
   }
 
   #required(): AuthStrategyInitializeOptions {

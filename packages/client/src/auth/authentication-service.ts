@@ -324,7 +324,7 @@ export class AuthenticationService {
     this.#drop(endedBy('logout()'))
     try {
       await Promise.all([
-        anonymous && this.#callInEra('logout()', () => anonymous.logout()),
+        anonymous && this.#call('logout()', each => each.logout(), anonymous),
         login ? login.logout(options) : stored && this.#logOutStored(stored, options),
         type !== 'pkce' && strategy && this.#logOutHere(strategy, type, options),
       ])
@@ -341,7 +341,7 @@ export class AuthenticationService {
     const { strategy, anonymous, type } = this.#source
     if (type === 'pkce') takeRememberedLogin(this.#environment, this.#options.endpoint)
     this.#drop(endedBy('a sign-out in another tab'))
-    const forget = (each: OwnStrategy | undefined) => this.#callInEra('forget()', () => each?.forget())
+    const forget = (each: OwnStrategy | undefined) => each && this.#call('forget()', () => each.forget(), each)
     await Promise.all([strategy, anonymous].map(forget)).catch((error: unknown) => {
       this.#options.logger?.warn('The tokens of the user who signed out in another tab could not be removed.', {
         error,
@@ -440,14 +440,14 @@ export class AuthenticationService {
 
   /** Ends a session of which only the stored user is known. */
   async #logOutStored({ config, session }: StoredLogin, options: LogoutOptions): Promise<void> {
-    const login = await this.#callInEra('logout()', () => this.#createLogin(config))
+    const login = await this.#era.during(() => this.#createLogin(config))
     await login.logout(options, session)
   }
 
   /** Ends the session of a strategy without a login, which may be one of the host. */
   async #logOutHere(strategy: OwnStrategy, type: AuthenticationType, options: LogoutOptions): Promise<void> {
     if (options.after && type !== 'anonymous') await options.after
-    await this.#callInEra('logout()', () => strategy.logout(options))
+    await this.#call('logout()', () => strategy.logout(options), strategy)
   }
 
   /**
@@ -460,21 +460,18 @@ export class AuthenticationService {
     return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
   }
 
-  /** Calls a function of a strategy until the present period ends. If it does not settle, only its caller receives an error. */
-  #callInEra<T>(name: string, work: (signal: AbortSignal) => Awaitable<T>): Promise<T> {
-    return this.#era.during(signal => this.#inTime(name, signal, () => work(signal)))
-  }
-
-  /** As {@link #callInEra}, once the code of the strategy is loaded. */
-  #call<T>(name: string, work: (strategy: OwnStrategy) => Awaitable<T>): Promise<T> {
-    const { strategy } = this.#source
-    return this.#callInEra(name, signal => {
-      if (strategy) return work(strategy)
-      return this.#load().then(loaded => {
+  /**
+   * Calls a function of a strategy, whose code is loaded first, until the present period ends. If it does not settle, only its
+   * caller receives an error.
+   */
+  #call<T>(name: string, work: (strategy: OwnStrategy) => Awaitable<T>, strategy = this.#source.strategy): Promise<T> {
+    return this.#era.during(signal =>
+      this.#inTime(name, signal, async () => {
+        const loaded = strategy ?? (await this.#load())
         signal.throwIfAborted()
         return work(loaded)
-      })
-    })
+      }),
+    )
   }
 
   async #obtain(active: OwnStrategy, ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
