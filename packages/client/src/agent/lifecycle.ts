@@ -6,6 +6,7 @@ import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts
 import { abortedError, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
+import { hasDatabase } from '../storage/cache-adapter.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase } from './agent-phase.ts'
 import { repeatInitialize } from './initialize-retry.ts'
@@ -52,9 +53,8 @@ export class AgentLifecycle implements LifecycleOwner {
   get phase(): AgentPhase {
     const state = this.#state
     if (state.at === 'idle') return 'error' in state ? { at: 'idle', error: state.error } : { at: 'idle' }
-    if (state.at !== 'choosing') return { at: state.at }
-    const choice = this.#portals?.choice
-    return choice ? { at: 'choosing', choice } : { at: 'choosing' }
+    const choice = state.at === 'choosing' && this.#portals?.choice
+    return choice ? { at: 'choosing', choice } : { at: state.at }
   }
 
   // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -168,7 +168,7 @@ export class AgentLifecycle implements LifecycleOwner {
     const { scope, start, authentication, session, outbox } = this.#parts
     authentication.watchExpiry(true)
     // A failure leaves it to the next start.
-    void this.#parts.sweepQueues().catch(() => {})
+    void this.#sweepQueues().catch(() => {})
     const { loaded, user } = await start.prepare(() => this.#openPortals(), signal)
     if (needsPortal(loaded.agent, scope.params)) {
       const portals = await this.#openPortals()
@@ -179,6 +179,13 @@ export class AgentLifecycle implements LifecycleOwner {
     signal.throwIfAborted()
     this.becomeReady(false)
     return READY
+  }
+
+  /** Removes expired queues from the page's database, also where the host stores none any more. */
+  async #sweepQueues(): Promise<void> {
+    const { environment } = this.#parts.scope
+    const window = environment.page?.window
+    if (window && (await hasDatabase())) await (await features.persistQueue()).sweepQueues(environment, window)
   }
 
   /** Everything is known and selected. `reconnect` connects the chat, as `autoConnect` does. */

@@ -18,7 +18,7 @@ import { Outbox } from '../outbox/outbox.ts'
 import { type OptionalFeature, optionalFeature } from '../platform/feature.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope } from '../scope.ts'
-import { type Awaitable, hasDatabase } from '../storage/cache-adapter.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
@@ -155,15 +155,6 @@ export class AgentParts {
         await tabs?.(each => each),
       )
     })
-  }
-
-  /** Removes expired queues from the page's database, also where the host stores none any more. */
-  async sweepQueues(): Promise<void> {
-    const { environment } = this.scope
-    const window = environment.page?.window
-    if (!window || !(await hasDatabase())) return
-    const { sweepQueues } = await features.persistQueue()
-    await sweepQueues(environment, window)
   }
 
   // ── The end of the user's data ────────────────────────────────────────────────────────────────────────────────────
