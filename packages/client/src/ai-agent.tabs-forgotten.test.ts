@@ -7,7 +7,7 @@ import { FakeStorage } from '../test/fake-service.ts'
 import { setUpTabs } from '../test/set-up-tabs.ts'
 import { storedText } from '../test/stored-text.ts'
 import type { AuthenticationInput, AuthStrategy, PKCEAuthConfig } from './auth/auth-strategy.ts'
-import { userKey } from './auth/login/provider-address.ts'
+import { userKey } from './auth/stored-login.ts'
 
 const AUTHORITY = 'https://login.test/acme'
 const LOGIN = {

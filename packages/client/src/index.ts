@@ -45,6 +45,8 @@ export {
   type AuthenticationInput,
   type AuthenticationResult,
   type AuthenticationServiceConfig,
+  type AuthenticationServiceInitializeOptions,
+  type AuthenticationServiceOptions,
   type AuthenticationType,
   type AuthProvider,
   type AuthScheme,
@@ -61,10 +63,6 @@ export {
   type TokenAuthServiceConfig,
   type TokenExpiringCallback,
 } from './auth/auth-strategy.ts'
-export type {
-  AuthenticationServiceInitializeOptions,
-  AuthenticationServiceOptions,
-} from './auth/authentication-options.ts'
 export { AuthenticationService } from './auth/authentication-service.ts'
 export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/login/pkce-strategy.ts'

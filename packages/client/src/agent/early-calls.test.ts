@@ -5,7 +5,7 @@ import { FakeProvider } from '../../test/fake-login.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { storedText } from '../../test/stored-text.ts'
 import { AiAgent } from '../ai-agent.ts'
-import { userKey } from '../auth/login/provider-address.ts'
+import { userKey } from '../auth/stored-login.ts'
 import type { AiAgentConfig } from '../config.ts'
 
 /** An agent that was never initialized, with a strategy of the host. */

@@ -8,10 +8,9 @@ import type { SharedConversation } from '../chat/shared-conversation.ts'
 import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
-import type { AuthenticationInput, AuthStrategy } from './auth-strategy.ts'
-import type { AuthenticationServiceOptions } from './authentication-options.ts'
+import type { AuthenticationInput, AuthenticationServiceOptions, AuthStrategy } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
-import { userKey } from './login/provider-address.ts'
+import { userKey } from './stored-login.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
 const LOGIN = {

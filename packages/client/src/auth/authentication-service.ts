@@ -9,6 +9,8 @@ import { renewalTime } from './access-token.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type {
   AuthenticationInput,
+  AuthenticationServiceInitializeOptions,
+  AuthenticationServiceOptions,
   AuthenticationType,
   AuthStrategy,
   AuthStrategyInitializeOptions,
@@ -18,7 +20,6 @@ import type {
   PostAuthenticationCallback,
   TokenExpiringCallback,
 } from './auth-strategy.ts'
-import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
 import { createStrategy, loadLogin } from './create-strategy.ts'
 import { CurrentToken, Renewal } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'

@@ -5,8 +5,11 @@ import type { AgentScope } from '../scope.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { subjectOf } from '../util/subject-fingerprint.ts'
 import { ClockSkew } from './access-token.ts'
-import { ACCESS_TOKEN_REFRESH_BUFFER_MS, type TokenExpiringCallback } from './auth-strategy.ts'
-import type { AuthenticationServiceOptions } from './authentication-options.ts'
+import {
+  ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AuthenticationServiceOptions,
+  type TokenExpiringCallback,
+} from './auth-strategy.ts'
 import { answerInTime } from './host-call.ts'
 
 /** Longest single timer, because a sleeping laptop stops all timers. */

@@ -5,7 +5,7 @@ import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { storedText } from '../../test/stored-text.ts'
 import type { AuthenticationInput, AuthStrategy, PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
-import { userKey } from './login/provider-address.ts'
+import { userKey } from './stored-login.ts'
 
 const ENDPOINT = 'https://desk.test'
 const deploymentInfo = { apiDomain: 'api.test' }

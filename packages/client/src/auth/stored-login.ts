@@ -1,8 +1,6 @@
 import type { Environment } from '../platform/environment.ts'
-import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
+import { KeyedStore, KINDS, keysWith } from '../storage/keyed-store.ts'
 import type { AuthenticationInput, PKCEAuthConfig } from './auth-strategy.ts'
-import type { LoginSession } from './login/login.ts'
-import { authorityOf, userKey } from './login/provider-address.ts'
 
 /*
  * What an earlier page of the tab has stored of a login. Apart from the code of the login, which may not be loaded: a logout
@@ -13,7 +11,22 @@ import { authorityOf, userKey } from './login/provider-address.ts'
 export interface StoredLogin {
   readonly config: PKCEAuthConfig
   /** What the provider needs. */
-  readonly session: LoginSession
+  readonly session: { readonly accessToken: string; readonly idToken?: string }
+}
+
+/** Version of the stored user. It is in its key, and in the name of the lock of its renewals. */
+export const USER_VERSION = 1
+
+/** The authority of a login, without a trailing slash. Nothing is checked. */
+export function authorityOf({ authorizationUrl, knownAuthorities }: PKCEAuthConfig): string | undefined {
+  const [host] = knownAuthorities ?? []
+  const authority = authorizationUrl ?? (host?.includes('://') ? host : host && `https://${host}`)
+  return authority?.replace(/\/+$/, '')
+}
+
+/** Key of the signed-in user of a login. */
+export function userKey(authority: string, clientId: string): string {
+  return keysWith(KINDS.loginUser, {}, { version: String(USER_VERSION), login: `${authority}:${clientId}` }).key
 }
 
 /** The store of the users of logins with a cache location. */
@@ -58,7 +71,7 @@ export function takeStoredLogin(
   const config = own ?? (isAnonymous ? remembered : undefined)
   if (!config) return undefined
   try {
-    const store = userStore<Partial<LoginSession>>(environment, config)
+    const store = userStore<Partial<StoredLogin['session']>>(environment, config)
     const { accessToken, idToken } = take(store, userKey(authorityOf(config) ?? '', config.clientId)) ?? {}
     if (typeof accessToken !== 'string') return undefined
     return { config, session: { accessToken, ...(typeof idToken === 'string' && { idToken }) } }

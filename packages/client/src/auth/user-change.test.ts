@@ -1,8 +1,7 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
-import type { AuthenticationInput } from './auth-strategy.ts'
-import type { AuthenticationServiceOptions } from './authentication-options.ts'
+import type { AuthenticationInput, AuthenticationServiceOptions } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }

@@ -12,11 +12,11 @@ import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuth
 import { answerInTime } from '../host-call.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
+import { authorityOf, userKey } from '../stored-login.ts'
 import { asAuthError } from './identity-errors.ts'
 import { type LoginPage, loginPage, shownAgain } from './login-page.ts'
 import { type LogoutPlan, planLogout, withoutHash } from './logout-plan.ts'
 import { isWebAddress, requireProviderAddress } from './openid-configuration.ts'
-import { authorityOf, userKey } from './provider-address.ts'
 
 /** Dependencies of a login. */
 export interface LoginOptions {

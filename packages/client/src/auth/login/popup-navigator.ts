@@ -73,9 +73,7 @@ export class PopupNavigator {
     if (opened.state() === 'gone') throw closed()
     opened.navigate(address)
     return this.#answer(state, signal, (reject, settled) => {
-      void windowEnd(opened, this.#page, this.#clock, settled).then(end =>
-        reject(end === 'closed' ? closed() : stray(opened.location())),
-      )
+      void windowEnd(opened, this.#page, this.#clock, settled).then(reject)
       this.#abandon = () => reject(superseded())
     }).finally(() => this.close(opened))
   }
@@ -129,12 +127,9 @@ function answerOf(message: unknown, state: string | undefined): string | undefin
   return isAnswer ? url : undefined
 }
 
-/** How a window ended: `closed` by the user, or `stray`: on a page of this origin that passes on no answer. */
-type WindowEnd = 'closed' | 'stray'
-
 /**
- * Resolves when a window has been closed by its user, or has ended on a page of this origin that is not the callback
- * page.
+ * Resolves with an error when a window has been closed by its user, or has ended on a page of this origin that is not the
+ * callback page.
  *
  * A provider's opener policy separates the window from this page as soon as its page loads, which looks as if it had
  * been closed. So `gone` counts as closed only under three conditions. The window was observed on the provider's origin
@@ -147,7 +142,7 @@ function windowEnd(
   page: Pick<LoginPage, 'hasFocus'>,
   clock: Clock,
   signal: AbortSignal,
-): Promise<WindowEnd> {
+): Promise<AuthError> {
   return new Promise(resolve => {
     let looks = 0
     let strayLooks = 0
@@ -162,12 +157,12 @@ function windowEnd(
       lookedAt = clock.now()
       if (state === 'gone') {
         const isCertain = looks >= SETTLED_LOOKS && gap <= LONGEST_GAP_MS
-        if (isCertain) after(GRACE_MS, () => page.hasFocus() && resolve('closed'))
+        if (isCertain) after(GRACE_MS, () => page.hasFocus() && resolve(closed()))
         return
       }
       if (state === 'away') looks++
       strayLooks = state === 'returned' ? strayLooks + 1 : 0
-      if (strayLooks >= STRAY_LOOKS) return resolve('stray')
+      if (strayLooks >= STRAY_LOOKS) return resolve(stray(opened.location()))
       after(LOOK_MS, look)
     }
     look()

@@ -3,8 +3,8 @@ import { type Clock, sleep } from '../../platform/clock.ts'
 import { hold, type LockPage, names, type Release } from '../../platform/locks.ts'
 import { TimeLimitError, withTimeLimit } from '../../util/abort.ts'
 import { fnv1a } from '../../util/fnv1a.ts'
+import { USER_VERSION } from '../stored-login.ts'
 import { RENEWAL_WAIT_MS } from './code-flow.ts'
-import { USER_VERSION } from './provider-address.ts'
 import type { SignedInUser } from './signed-in-user.ts'
 
 /** How long the store may take to show the tokens of another tab, in milliseconds. */

@@ -3,8 +3,7 @@ import type { Environment } from '../../platform/environment.ts'
 import type { KeyedStore } from '../../storage/keyed-store.ts'
 import { expiryOf } from '../access-token.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { userStore } from '../stored-login.ts'
-import { userKey } from './provider-address.ts'
+import { userKey, userStore } from '../stored-login.ts'
 
 /** What a token endpoint issued for a user. */
 export interface IssuedTokens {
