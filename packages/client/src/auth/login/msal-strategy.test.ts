@@ -241,4 +241,21 @@ describe('a sign-out in another tab', () => {
     expect([calls.filter(([name]) => name === 'clearCache').length, strategy.hasSession]).toEqual([1, false])
     expect(calls.map(([name]) => name)).not.toContain('logoutPopup')
   })
+
+  it('forgets the user within 30 seconds, even if the library hangs', async () => {
+    const { strategy, start, calls, service } = await setUp({
+      handleRedirectPromise: () => result,
+      clearCache: () => new Promise(() => {}),
+    })
+    await start()
+    const forgotten = strategy.forget()
+    expect(strategy.hasSession).toBe(false)
+    await eventually(() => calls.at(-1)?.[0] === 'clearCache')
+    const failed = expect(forgotten).rejects.toMatchObject({
+      reason: 'token_request_failed',
+      message: expect.stringMatching(/^The sign-out did not settle within 30 seconds/),
+    })
+    await service.clock.advance(30_000)
+    await failed
+  })
 })
