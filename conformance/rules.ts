@@ -437,7 +437,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-13':
     'a question that was open when the connection was lost settles with its own answer from the history or with an error, and never blocks later questions',
   'REL-14':
-    'after an attempt that failed without a reason, as in a browser, the client asks over REST whether the session exists, and continues in a new one if not',
+    'after two attempts in a row that failed without a reason, as in a browser, the client asks over REST whether the session exists, and continues in a new one at once if not',
   'SEC-51':
     'a received frame above 8 MiB is not read: the socket is closed, and an `error` event reports close code 1009',
   'SEC-70':

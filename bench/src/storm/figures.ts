@@ -1,4 +1,4 @@
-import { ReconnectPolicy } from '../../../packages/client/src/chat/reconnect-policy.ts'
+import { ReconnectPolicy } from '../../../packages/client/src/chat/backoff.ts'
 import { STEP_MS, type Storm, type StormResult, seededRandom, simulateStorm } from './simulate.ts'
 
 /** The defaults of the client. */

@@ -42,7 +42,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'missed-answer',
     title: 'the first message that was missed in an outage is not recovered',
-    file: 'packages/client/src/conversation/gap-fill.ts',
+    file: 'packages/client/src/conversation/recovery.ts',
     find: 'transcript.insert(mergeHistory(history, options), sessionId',
     replace: 'transcript.insert(mergeHistory(history, options).slice(1), sessionId',
     shownBy: ['transcript'],

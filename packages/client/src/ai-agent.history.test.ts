@@ -119,6 +119,22 @@ describe('delivery: at-least-once without a history and without a transcript', (
     await agent.destroy()
   })
 
+  it('[REL-84] sends it at once into a new session, whose history cannot show it', async () => {
+    const { agent, clock, emulator } = await setUpHistory({ delivery: 'at-least-once' })
+    await sendInDoubt(agent, emulator, 'one')
+    emulator.control.forgetSession(lastSession(emulator))
+    await passing(
+      clock,
+      agent.connect().catch(() => {}),
+    )
+    await passing(clock, agent.connect())
+    await clock.advance(100)
+    expect(emulator.control.record(lastSession(emulator))?.accepted.map(({ message }) => message.content)).toEqual([
+      'one',
+    ])
+    await agent.destroy()
+  })
+
   it('[REL-84] sends nothing twice that a late history shows', async () => {
     const { agent, clock, emulator, show, lose } = await setUpHistory({ delivery: 'at-least-once' })
     const id = await lose('one')

@@ -43,20 +43,20 @@ describe('a session that the service no longer knows', () => {
     expect(payloadsOf(told, 'error')).toHaveLength(1)
   })
 
-  it('is looked up if the chat does not reveal why it rejects, as in a browser', async () => {
+  it('[REL-14] is looked up after two refusals for a reason that does not name the session', async () => {
     const { clock, emulator, load, talkAndLeave, session } = setUpTab()
     const lost = await talkAndLeave('one')
     const { agent, told } = load({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
     await agent.initialize()
     const asked = () => requestsTo(emulator).filter(line => line === `GET ${lost}`).length
-    const fault = emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    emulator.faults.add({ kind: 'refuse-upgrade', status: 503, times: 3 })
     await expect(agent.connect()).rejects.toMatchObject({ reason: 'refused' })
+    expect(asked()).toBe(1)
     // The chat is down and the session known: the session is kept.
     await clock.advance(1)
-    await eventually(() => payloadsOf(told, 'error').length === 2)
-    expect([asked(), sessionsAsked(emulator)]).toEqual([2, 1])
+    await eventually(() => asked() === 2)
+    expect([payloadsOf(told, 'error').length, sessionsAsked(emulator)]).toEqual([2, 1])
     emulator.control.forgetSession(lost)
-    emulator.faults.lift({ id: fault.id })
     await clock.advance(1)
     await eventually(() => agent.isConnected())
     expect(session()).not.toBe(lost)

@@ -113,12 +113,12 @@ describe('a message of a tab that has ended', () => {
     expect(leader.agent.delivery(id)?.state).toBe('acknowledged')
   })
 
-  it('[REL-180] is unknown once a history has not arrived for five seconds', async () => {
+  it('[REL-180] is unknown once a history has not arrived for four seconds', async () => {
     const { clock, emulator, follower, leader, ids } = await setUpAnswered()
     const state = () => leader.agent.delivery(ids[0] ?? '')?.state
     emulator.faults.add({ kind: 'delay-requests', ms: 60_000 })
     follower.tab.close()
-    await clock.advance(5_000)
+    await clock.advance(4_000)
     expect(state()).toBe('sent')
     // The tab was missed within a second.
     await clock.advance(1_000)

@@ -15,8 +15,8 @@ import {
   NO_CALL_TRANSCRIPT,
 } from './contact-center/connector/call-details.ts'
 import type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
+import type { MessageProcessor } from './conversation/handlers.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
-import type { MessageProcessor } from './conversation/message-processor.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'

@@ -1,11 +1,17 @@
 import type { AgentDetails, AgentListItem, ContextValidationIssue } from '@aiagent/protocol'
 import { assertType, describe, expectTypeOf, it } from 'vitest'
 import type { AiAgent } from './ai-agent.ts'
-import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
-import type { AgentMessage } from './conversation/message-handler.ts'
+import type { AgentMessage } from './conversation/handlers.ts'
 import type { AnySDKError, ApiError, AuthError } from './errors.ts'
-import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType, UnreadableFrame } from './events.ts'
+import type {
+  AgentEvent,
+  AgentEventPayloadMap,
+  AgentEvents,
+  AgentEventType,
+  ChatClosed,
+  UnreadableFrame,
+} from './events.ts'
 import type { MaskingUnavailableReason, Source } from './index.ts'
 import type { TranscriptEntry } from './log/entry.ts'
 import type { Message } from './log/message.ts'

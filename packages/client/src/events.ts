@@ -1,6 +1,5 @@
 import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
 import type { AgentPhase } from './agent/agent-phase.ts'
-import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type {
   CallerInfo,
@@ -9,7 +8,7 @@ import type {
   UserContext,
 } from './contact-center/connector/call-details.ts'
 import type { Escalation } from './conversation/escalation.ts'
-import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
+import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/handlers.ts'
 import type { AnySDKError } from './errors.ts'
 import type { InitializedAgent } from './facts.ts'
 import type { DeliveryUpdate } from './log/delivery-state.ts'
@@ -17,6 +16,46 @@ import type { TranscriptEntry } from './log/entry.ts'
 import type { Message } from './log/message.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
 import type { MaskingUnavailableReason } from './masking/masking.ts'
+
+/**
+ * Why an open chat was closed.
+ *
+ * - `left`: this client closed it, by `disconnect()`, `logout()`, a restart or `destroy()`.
+ * - `ended_by_service`: the service closed it for good (code 1000 or 1005), for example because it ended the session or
+ *   because the session was opened elsewhere.
+ * - `service_restart`: the service goes away and comes back (1001, 1012, 1013).
+ * - `service_error`: any other code of the service.
+ * - `session_unknown`: the service no longer knows the session (4404); a new one is created.
+ * - `network`: the connection broke without a close frame (1006).
+ * - `dead_connection`: nothing answered on the connection any more, so the client replaced it.
+ * - `frame_too_large`: a received frame was above the limit of 8 MiB, or frames of more than 32 MiB wait for a message
+ *   handler that has not settled.
+ */
+export type CloseCause =
+  | 'left'
+  | 'ended_by_service'
+  | 'service_restart'
+  | 'service_error'
+  | 'session_unknown'
+  | 'network'
+  | 'dead_connection'
+  | 'frame_too_large'
+
+/** How an open chat was closed, and what follows. */
+export interface ChatClosed {
+  /** Close code of the WebSocket. */
+  code: number
+  /** Reason text of the close frame; empty where there is none. */
+  reason: string
+  /** Why it was closed. Use it instead of the code. */
+  cause: CloseCause
+  /** Whether the library reconnects. */
+  willReconnect: boolean
+  /** Wait before the next attempt, in milliseconds, if one follows. */
+  retryInMs?: number
+  /** What the host can do after a close that it did not request and after which no reconnect follows. */
+  remedy?: string
+}
 
 /** Where recovered messages come from: the history in the chat, the transcript call, or a replay of the service. */
 export type RecoverySource = 'history' | 'rest' | 'resume'

@@ -67,7 +67,6 @@ export { AuthenticationService } from './auth/authentication-service.ts'
 export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/login/pkce-strategy.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
-export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export type { ContextAttributes } from './chat/context-store.ts'
 export { type AiAgentConfig, DEFAULTS, type PersistQueueOptions } from './config.ts'
@@ -95,29 +94,28 @@ export {
   type LiveEscalation,
 } from './conversation/escalation.ts'
 export {
-  AgentMessageHandler,
-  ChatHistoryHandler,
-  ContextValidationHandler,
-  ErrorMessageHandler,
-  HeartbeatHandler,
-  TokenRefreshHandler,
-  type TokenRefreshHandlerOptions,
-} from './conversation/handlers.ts'
-export {
   type AgentMessage,
+  AgentMessageHandler,
   type AgentMessageResult,
   BaseMessageHandler,
+  ChatHistoryHandler,
   type ChatHistoryResult,
+  ContextValidationHandler,
   type ContextValidationResult,
+  ErrorMessageHandler,
   type ErrorMessageResult,
   type EscalationOption,
   type HandledMessage,
   type HandlerResult,
+  HeartbeatHandler,
   type HeartbeatResult,
   type MessageHandlerResult,
+  MessageProcessor,
   type Party,
+  TokenRefreshHandler,
+  type TokenRefreshHandlerOptions,
   type TokenRefreshResult,
-} from './conversation/message-handler.ts'
+} from './conversation/handlers.ts'
 export {
   type AgentMessageParams,
   type ContextMessageParams,
@@ -133,7 +131,6 @@ export {
   type MessageHelperParams,
   type TokenMessageParams,
 } from './conversation/message-helpers.ts'
-export { MessageProcessor } from './conversation/message-processor.ts'
 export {
   type AnySDKError,
   ApiError,
@@ -160,6 +157,8 @@ export type {
   AgentEventPayloadMap,
   AgentEvents,
   AgentEventType,
+  ChatClosed,
+  CloseCause,
   RecoverySource,
   UnreadableFrame,
 } from './events.ts'

@@ -1,10 +1,10 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import type { AuthenticationService } from '../src/auth/authentication-service.ts'
+import { ReconnectPolicy } from '../src/chat/backoff.ts'
 import { Chat } from '../src/chat/chat.ts'
 import { ChatSession, type SessionKeeper } from '../src/chat/chat-session.ts'
 import { ContextStore } from '../src/chat/context-store.ts'
 import { Liveness } from '../src/chat/liveness.ts'
-import { ReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import { ApiError, ConnectionError, SDKError } from '../src/errors.ts'
 import type { AgentEventPayloadMap, AgentEventType } from '../src/events.ts'
 import { Transcript } from '../src/log/transcript.ts'
@@ -36,15 +36,17 @@ function sessionApi({ create, isKnown }: SessionSetUp): Partial<ApiHelper> {
 /** A session whose calls the test answers. */
 export function createSession(given: SessionSetUp, keeper?: SessionKeeper): ChatSession {
   const config = { ...(given.suppliedId !== undefined && { sessionId: given.suppliedId }) }
-  const scope = setUpScope({ config, api: sessionApi(given), environment: { clock: new ManualClock() } })
+  const environment = { clock: new ManualClock(), WebSocket: FakeWebSocket }
+  const scope = setUpScope({ config, api: sessionApi(given), environment })
   const transcript = new Transcript({}, scope)
   return new ChatSession(scope, { get: () => ({ plan: 'gold' }) }, transcript, keeper && (async use => use(keeper)))
 }
 
-/** Whether an opening of the chat sends the context to the session. */
-export function sendsContext(session: ChatSession): boolean {
+/** Whether the next opening of the chat sends the context to the session. */
+export async function sendsContext(session: ChatSession): Promise<boolean> {
   let count = 0
-  session.sendContext({ bufferedAmount: 0, send: () => void count++, close() {} }, session.id)
+  await session.begin(new AbortController().signal)
+  session.sendContext({ bufferedAmount: 0, send: () => void count++, close() {} })
   return count > 0
 }
 

@@ -1,7 +1,7 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { ReconnectPolicy } from '../src/chat/backoff.ts'
 import { Connection } from '../src/chat/connection.ts'
-import { ReconnectPolicy } from '../src/chat/reconnect-policy.ts'
-import { WebSocketTransport } from '../src/chat/websocket-transport.ts'
+import { WebSocketTransport } from '../src/chat/transport.ts'
 import type { Page } from '../src/platform/page.ts'
 import { toldByListener, watch } from './chat-harness.ts'
 

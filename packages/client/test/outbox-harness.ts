@@ -125,12 +125,7 @@ export function setUpOutbox({
       },
       observe() {},
     },
-    session: {
-      handleReceipt() {},
-      get isOwn() {
-        return state.isOwnSession
-      },
-    },
+    session: { handleReceipt() {} },
     context: { merge() {} },
     transcript: {
       get: () => accepted.map(message => ({ message })),
@@ -141,10 +136,22 @@ export function setUpOutbox({
     },
     liveness: { handleSent() {} },
   } as never)
+  const opened = new Set<string>()
   /** Opens the chat on a transport, as the chat does. */
   const connect = (transport = new FakeTransport()) => {
     state.chat = 'CONNECTED'
-    outbox.handleConnected()
+    const { sessionId, isOwnSession: isOwn } = state
+    const isReopening = opened.has(sessionId)
+    opened.add(sessionId)
+    outbox.handleConnected({
+      sessionId,
+      isReopening,
+      number: 1,
+      isCreated: false,
+      isOwn,
+      isRestored: isOwn,
+      isSupplied: false,
+    })
     outbox.handleReady(transport)
     return transport
   }

@@ -1,7 +1,7 @@
 import type { Chat } from '../chat/chat.ts'
-import type { ChatClosed } from '../chat/close-cause.ts'
 import { SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
+import type { ChatClosed } from '../events.ts'
 import type { AgentScope } from '../scope.ts'
 import type { AgentPhase } from './agent-phase.ts'
 

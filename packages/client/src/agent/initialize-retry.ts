@@ -1,7 +1,6 @@
+import { type ReconnectPolicy, Retry, reportState } from '../chat/backoff.ts'
 import type { Chat } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
-import type { ReconnectPolicy } from '../chat/reconnect-policy.ts'
-import { Retry, reportState } from '../chat/retry.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'

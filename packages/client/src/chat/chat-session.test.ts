@@ -6,11 +6,13 @@ import { ApiError, type SDKError } from '../errors.ts'
 import { Transcript } from '../log/transcript.ts'
 import { ChatSession, type SessionKeeper } from './chat-session.ts'
 
+const NEVER = new AbortController().signal
+
 describe('ChatSession', () => {
   it('uses the id that the host supplies, and sends it the context', async () => {
     const session = createSession({ create: () => Promise.reject(new Error('not expected')), suppliedId: 'mine' })
     expect(await session.require()).toBe('mine')
-    expect([sendsContext(session), sendsContext(session)]).toEqual([true, false])
+    expect([await sendsContext(session), await sendsContext(session)]).toEqual([true, false])
   })
 
   it('requests one session for concurrent callers, and remembers it', async () => {
@@ -18,7 +20,7 @@ describe('ChatSession', () => {
     const session = createSession({ create: async () => `s${++asked}` })
     expect(await Promise.all([session.require(), session.require()])).toEqual(['s1', 's1'])
     expect(await session.require()).toBe('s1')
-    expect(sendsContext(session)).toBe(false)
+    expect(await sendsContext(session)).toBe(false)
   })
 
   it('requests again after a failure', async () => {
@@ -58,7 +60,7 @@ describe('ChatSession', () => {
     answer.resolve('s1')
     expect(await required).toBe('mine')
     expect(session.id).toBe('mine')
-    expect(sendsContext(session)).toBe(true)
+    expect(await sendsContext(session)).toBe(true)
   })
 
   it('drops only the session that was refused', async () => {
@@ -68,21 +70,22 @@ describe('ChatSession', () => {
     expect(session.id).toBe('new')
     session.forget('new')
     expect(await session.require()).toBe('s1')
-    expect(sendsContext(session)).toBe(false)
+    expect(await sendsContext(session)).toBe(false)
   })
 
   it('says whose session it is', async () => {
     const session = createSession({ create: async () => 's1' })
-    const origin = () => [session.id, session.isOwn, session.isSupplied]
-    expect(origin()).toEqual([undefined, false, false])
-    await session.require()
-    expect(origin()).toEqual(['s1', true, false])
+    const origin = async () => {
+      const { sessionId, isCreated, isOwn, isSupplied } = await session.begin(NEVER)
+      return [sessionId, isCreated, isOwn, isSupplied]
+    }
+    expect(await origin()).toEqual(['s1', true, true, false])
     session.supply('mine')
-    expect(origin()).toEqual(['mine', false, true])
+    expect(await origin()).toEqual(['mine', false, false, true])
     session.adopt('s2')
-    expect(origin()).toEqual(['s2', true, false])
-    session.forget('s2')
-    expect(origin()).toEqual([undefined, false, false])
+    expect(await origin()).toEqual(['s2', true, true, false])
+    session.join('theirs')
+    expect(await origin()).toEqual(['theirs', false, false, false])
   })
 
   it('[SEC-16] forgets the session of an earlier user, and the request for one', async () => {
@@ -96,7 +99,7 @@ describe('ChatSession', () => {
     expect(required).toMatchObject({ outcome: 'ABORTED', error: { message: 'The user has changed.' } })
     session.supply('mine')
     session.forgetUser()
-    expect([session.id, session.isSupplied]).toEqual([undefined, false])
+    expect(session.id).toBeUndefined()
   })
 
   it('asks for a further session without taking it', async () => {
@@ -104,7 +107,7 @@ describe('ChatSession', () => {
     expect(await session.create(new AbortController().signal)).toBe('s2')
     expect(session.id).toBe('s1')
     session.adopt('s2')
-    expect([session.id, sendsContext(session)]).toEqual(['s2', false])
+    expect([session.id, await sendsContext(session)]).toEqual(['s2', false])
   })
 })
 
@@ -122,10 +125,6 @@ describe('ChatSession with a keeper', () => {
     const told: string[] = []
     const keeper: SessionKeeper = {
       recall: async () => recalled.slice(0, 1).map(id => ({ id, needsContext, isEmpty: false }))[0],
-      isKnown: async id => {
-        told.push(`known ${id}?`)
-        return recalled.includes(id)
-      },
       keep: id => void told.push(`keep ${id}`),
       join: id => void told.push(`join ${id}`),
     }
@@ -138,13 +137,13 @@ describe('ChatSession with a keeper', () => {
     const { session, told, created } = setUp()
     expect(await Promise.all([session.require(), session.require()])).toEqual(['left', 'left'])
     expect(await session.require()).toBe('left')
-    expect([created(), sendsContext(session), told]).toEqual([0, false, []])
+    expect([created(), await sendsContext(session), told]).toEqual([0, false, []])
   })
 
   it('sends it the context if this page has changed it', async () => {
     const { session } = setUp({ needsContext: true })
     await session.require()
-    expect(sendsContext(session)).toBe(true)
+    expect(await sendsContext(session)).toBe(true)
   })
 
   it('requests a session if none was saved, and saves it', async () => {
@@ -158,7 +157,12 @@ describe('ChatSession with a keeper', () => {
     const { session, told } = setUp()
     const required = session.require()
     session.supply('mine')
-    expect([await required, session.id, sendsContext(session), told]).toEqual(['mine', 'mine', true, ['keep mine']])
+    expect([await required, session.id, await sendsContext(session), told]).toEqual([
+      'mine',
+      'mine',
+      true,
+      ['keep mine'],
+    ])
   })
 
   it('saves every change', async () => {
@@ -173,9 +177,9 @@ describe('ChatSession with a keeper', () => {
 
   it('joins the session of another page, which has sent the context, and tells the keeper', async () => {
     const { session, told } = setUp({ supplied: 'mine' })
-    expect(sendsContext(session)).toBe(true)
+    expect(await sendsContext(session)).toBe(true)
     session.join('theirs')
-    expect([session.id, sendsContext(session), told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
+    expect([session.id, await sendsContext(session), told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
     const unkept = createSession({ create: () => Promise.reject(new Error('not expected')) })
     unkept.join('theirs')
     expect(await unkept.require()).toBe('theirs')
@@ -183,130 +187,72 @@ describe('ChatSession with a keeper', () => {
 
   it('saves no ended session until it is opened again', async () => {
     const { session, told } = setUp()
-    await session.require()
-    session.markEnded()
-    session.markOpened(session.id)
+    await session.begin(NEVER)
+    session.handleEnded()
+    session.handleOpened()
     expect([session.id, told]).toEqual(['left', ['keep undefined', 'keep left']])
   })
-
-  it('checks it before each attempt that follows a failure', async () => {
-    const { session, told } = setUp()
-    for (let attempt = 0; attempt < 3; attempt++) {
-      expect(await session.require()).toBe('left')
-      session.markUnverified()
-    }
-    session.markOpened(session.id)
-    session.markUnverified()
-    await session.require()
-    expect(told).toEqual(['known left?', 'known left?', 'keep left'])
-  })
-
-  it('requests a new session if the saved one is unknown', async () => {
-    const { session, told, recalled } = setUp()
-    await session.require()
-    session.markUnverified()
-    recalled.length = 0
-    expect(await session.require()).toBe('s1')
-    expect(told).toEqual(['known left?', 'keep undefined', 'keep s1'])
-  })
-
-  it('does not ask the keeper about a session of this page', async () => {
-    const { session, told } = setUp({ recalled: [] })
-    await session.require()
-    session.markUnverified()
-    await session.require()
-    expect(told).toEqual(['keep s1'])
-  })
 })
 
-describe('ChatSession after a failed attempt', () => {
-  const setUp = () => {
-    const checked: string[] = []
-    const service = { isKnown: true }
-    let created = 0
-    const session = createSession({
-      create: async () => `s${++created}`,
-      isKnown: async id => {
-        checked.push(id)
-        return service.isKnown
-      },
-    })
-    return { session, checked, service }
-  }
-
-  it('[REL-14] checks the session once for each failure that gave no reason, and keeps a known one', async () => {
-    const { session, checked } = setUp()
-    await session.require()
-    await session.require()
-    expect(checked).toEqual([])
-    session.markUnverified()
-    expect([await session.require(), await session.require()]).toEqual(['s1', 's1'])
-    expect(checked).toEqual(['s1'])
-    session.markUnverified()
-    session.markOpened(session.id)
-    await session.require()
-    expect(checked).toEqual(['s1'])
-  })
-
-  it('[REL-14] checks no session that the host has just supplied, nor after a failure with a reason', async () => {
-    const { session, checked } = setUp()
-    session.markUnverified()
-    await session.require()
-    expect(checked).toEqual([])
+describe('ChatSession after failed attempts', () => {
+  it('[REL-14] is doubtful after two in a row without a reason', async () => {
+    const session = createSession({ create: async () => 's1' })
+    const fail = async (isExplained = false) => {
+      await session.begin(NEVER)
+      return session.handleFailure(isExplained)
+    }
+    expect([await fail(), await fail(), await fail()]).toEqual([false, true, true])
+    await session.begin(NEVER)
+    session.handleOpened()
+    session.handleClosed()
+    expect([await fail(), await fail(true), await fail()]).toEqual([false, false, true])
     session.supply('mine')
-    session.markUnverified(true)
-    expect(await session.require()).toBe('mine')
-    expect(checked).toEqual([])
-    const supplied = createSession({
-      create: async () => 's1',
-      suppliedId: 'mine',
-      isKnown: async id => checked.push(id) > 0,
-    })
-    await supplied.require()
-    expect(checked).toEqual([])
+    expect([await fail(), await fail()]).toEqual([false, true])
   })
 
-  it('[REL-14] checks a session that is supplied and fails while another one is checked', async () => {
-    const checked: string[] = []
-    const answer = deferred<boolean>()
-    const isKnown = (id: string) => {
-      checked.push(id)
-      return answer.promise
-    }
-    const session = createSession({ create: async () => 's1', suppliedId: 'old', isKnown })
-    session.markUnverified()
-    const required = session.require()
-    session.supply('new')
-    session.markUnverified()
-    answer.resolve(true)
-    expect(await required).toBe('new')
-    await session.require()
-    expect(checked).toEqual(['old', 'new'])
+  it('[REL-14] is doubtful after two that name no session, if the previous page has saved it', async () => {
+    const recalled = { id: 'left', needsContext: false, isEmpty: false }
+    const keeper: SessionKeeper = { recall: async () => recalled, keep() {}, join() {} }
+    const session = createSession({}, keeper)
+    await session.begin(NEVER)
+    expect([session.handleFailure(true), session.handleFailure(true)]).toEqual([false, true])
+    session.handleOpened()
+    expect([session.handleFailure(true), session.handleFailure(true)]).toEqual([false, false])
   })
 
-  it('[REL-14] requests a new session when the service no longer knows it', async () => {
-    const { session, service } = setUp()
-    await session.require()
-    session.markUnverified()
-    service.isKnown = false
-    expect([await session.require(), sendsContext(session)]).toEqual(['s2', false])
+  it('counts its attempts, and says whether this page has opened it before', async () => {
+    let created = 0
+    const session = createSession({ create: async () => `s${++created}` })
+    const begin = () => session.begin(NEVER)
+    expect(await begin()).toMatchObject({ sessionId: 's1', isReopening: false, number: 1 })
+    expect(await begin()).toMatchObject({ sessionId: 's1', isReopening: false, number: 2 })
+    session.handleOpened()
+    session.handleClosed()
+    expect(await begin()).toMatchObject({ sessionId: 's1', isReopening: true, number: 3 })
+    session.handleRefused()
+    expect(await begin()).toMatchObject({ sessionId: 's2', isReopening: false, number: 1 })
   })
 })
 
-describe('the check of a session after a failed attempt', () => {
+describe('the check of a session after failed attempts', () => {
   const refused = (status: number) =>
     new ApiError('Refused.', { method: 'GET', path: '/sessions', reason: 'status', status })
 
   /** A session that must be checked by the given call, and the errors that were reported. */
-  function setUpCheck(load: () => Promise<unknown>) {
+  async function setUpCheck(load: () => Promise<unknown>) {
     const clock = new ManualClock()
-    const api = { getAiAgentSession: async () => 'new', getPreviousTranscript: load as never }
+    const calls: string[] = []
+    const getPreviousTranscript = async ({ sessionId }: { sessionId: string }) => {
+      calls.push(sessionId)
+      return (await load()) as never
+    }
+    const api = { getAiAgentSession: async () => 'new', getPreviousTranscript }
     const scope = setUpScope({ config: { sessionId: 'old' }, api, environment: { clock } })
     const errors: SDKError[] = []
     listen(scope, 'error', ({ error }) => void errors.push(error))
     const session = new ChatSession(scope, { get: () => null }, new Transcript({}, scope))
-    session.markUnverified()
-    return { clock, session, errors }
+    await session.begin(NEVER)
+    return { clock, session, errors, calls }
   }
 
   it.each<[string, () => Promise<unknown>, boolean]>([
@@ -316,7 +262,8 @@ describe('the check of a session after a failed attempt', () => {
     ['status 503', () => Promise.reject(refused(503)), true],
     ['a network failure', () => Promise.reject(new TypeError('fetch failed')), true],
   ])('[REL-14] keeps or replaces it after %s', async (_what, load, isKnown) => {
-    const { session, errors } = setUpCheck(load)
+    const { session, errors } = await setUpCheck(load)
+    expect(await session.check(NEVER)).toBe(!isKnown)
     expect(await session.require()).toBe(isKnown ? 'old' : 'new')
     expect(errors.map(({ code }) => code)).toEqual(isKnown ? [] : ['CONNECTION_ERROR'])
     for (const error of errors)
@@ -328,19 +275,40 @@ describe('the check of a session after a failed attempt', () => {
       })
   })
 
-  it('[REL-14] keeps it when no answer comes within 5 s', async () => {
-    const { clock, session } = setUpCheck(() => new Promise(() => {}))
-    const required = session.require()
-    await clock.advance(5_000)
-    expect(await required).toBe('old')
+  it('[REL-14] keeps it when no answer comes within 4 s', async () => {
+    const { clock, session } = await setUpCheck(() => new Promise(() => {}))
+    const checking = session.check(NEVER)
+    await clock.advance(4_000)
+    expect(await checking).toBe(false)
+    expect(session.id).toBe('old')
   })
 
-  it('[REL-14] rejects when the caller aborts', async () => {
-    const { session } = setUpCheck(() => new Promise(() => {}))
+  it('[REL-14] is one call for all failures that come before its answer', async () => {
+    const answer = deferred<unknown>()
+    const { session, calls, errors } = await setUpCheck(() => answer.promise)
+    const checking = [session.check(NEVER), session.check(NEVER)]
+    answer.reject(refused(404))
+    expect(await Promise.all(checking)).toEqual([true, false])
+    expect([calls, errors.length]).toEqual([['old'], 1])
+  })
+
+  it.each<[string, (session: ChatSession) => void, string]>([
+    ['the chat has opened', session => session.handleOpened(), 'old'],
+    ['the host has supplied another one', session => session.supply('mine'), 'mine'],
+  ])('[REL-14] changes nothing where meanwhile %s', async (_case, change, expected) => {
+    const answer = deferred<unknown>()
+    const { session, errors } = await setUpCheck(() => answer.promise)
+    const checking = session.check(NEVER)
+    change(session)
+    answer.reject(refused(404))
+    expect([await checking, session.id, errors]).toEqual([false, expected, []])
+  })
+
+  it('[REL-14] ends with the call for which it is made', async () => {
+    const { session, clock } = await setUpCheck(() => new Promise(() => {}))
     const controller = new AbortController()
-    const seen = watch(session.require(controller.signal))
+    const checking = session.check(controller.signal)
     controller.abort(new Error('enough'))
-    await turnEventLoop()
-    expect(seen.outcome).toBe('Error: enough')
+    expect([await checking, session.id, clock.pendingTimers]).toEqual([false, 'old', 0])
   })
 })

@@ -11,37 +11,53 @@ import type { Transport } from './transport.ts'
 
 const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)
 
+/** An attempt to open the chat, and the connection that it leads to. The session creates it; every other part only reads it. */
+export interface Opening {
+  readonly sessionId: string
+  /** Whether this page has had the chat open in the session before. */
+  readonly isReopening: boolean
+  /** Number of the attempt in the session, from 1. */
+  readonly number: number
+  /** Whether this page has created the session. */
+  readonly isCreated: boolean
+  /** Whether the session has no messages from before this page. */
+  readonly isOwn: boolean
+  /** Whether this page has everything that was said in the session before its first attempt. */
+  readonly isRestored: boolean
+  /** Whether the host supplied the session: then it may have earlier messages. */
+  readonly isSupplied: boolean
+}
+
 /** A session saved by the previous page. */
 export interface RecalledSession {
   readonly id: string
   /** Whether it still needs the current context. */
   readonly needsContext: boolean
-  /** Whether nothing has been said in it, as the service tells. */
-  readonly isEmpty: boolean
+  /** Whether its history is empty; undefined where the history could not be loaded. */
+  readonly isEmpty: boolean | undefined
 }
 
 /** Stores the session for the next page, if the host configures it. */
 export interface SessionKeeper {
   /** The session saved by the previous page. */
   recall(signal: AbortSignal): Promise<RecalledSession | undefined>
-  /** Whether the service still knows a recalled session. Counts as true when the service cannot be asked. */
-  isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean>
   /** Saves the session id for the next page; `undefined` clears it. */
   keep(id: string | undefined): void
   /** Another page has opened the session: its history belongs into the transcript. */
   join(id: string): void
 }
 
-/** Time limit for the check whether a session exists, in milliseconds. */
-const CHECK_LIMIT_MS = 5_000
+/** Time limit for a history, in milliseconds. */
+const HISTORY_LIMIT_MS = 4_000
 
-/** Time limit of the transcript call, in milliseconds. */
-export const TRANSCRIPT_LIMIT_MS = 4_000
+/** After so many attempts in a row that failed without a status, the service may have forgotten the session. */
+const DOUBTFUL_FAILURES = 2
 
 /*
  * The session of the conversation. It owns the id: supplied by the host, saved by the previous page, or requested from the
- * service when first needed, and dropped when the service no longer knows it. A session that was not created with the stored
- * context gets it with each opening, until the service has it.
+ * service when first needed, and dropped when the service no longer knows it. It creates the openings, and reads the history,
+ * once for each of them. A session that was not created with the stored context gets it with each opening, until the service
+ * has it.
  */
 export class ChatSession {
   readonly #scope: AgentScope<never>
@@ -49,25 +65,29 @@ export class ChatSession {
   readonly #transcript: Transcript
   readonly #keeper: OptionalFeature<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
-  /** The session of the next connection. */
+  /** By the opening, so that a history that was requested before an opening is never taken for one of that opening. */
+  readonly #readings = new JoinedTask<unknown[]>()
+  /** The session of the next opening. */
   #id: string | undefined
-  /** The session of the open chat: the host may have set another one for the next. */
-  #opened: string | undefined
+  /** The last opening: the host may have set another session for the next. */
+  #opening: Opening | undefined
+  /** The last one that led to an open chat. */
+  #opened: Opening | undefined
+  #isOpen = false
   /** A session that the host supplied was not created with our context. */
   #needsContext: boolean
   /** The context as it was written last, while the service has not confirmed it. */
   #unconfirmed: { readonly frame: string; readonly id: string } | undefined
-  /** Whether the id was saved by the previous page, and this page has not opened a chat in it yet. */
-  #isRecalled = false
-  /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
-  #needsCheck = false
+  /** Attempts in a row that failed so that the service may have forgotten the session. */
+  #doubtfulFailures = 0
   /**
-   * `own`: this page created the session, or resumed one in which nothing was said, so that every message in it is its own.
-   * `supplied`: by the host, so that it may have earlier messages.
+   * `created`: by this page. `empty`: saved by the previous page, and nothing was said in it. Every message in these two is one of
+   * this page. `restored`: saved by the previous page, and its history is in the transcript. `recalled`: saved by the previous page,
+   * and its history could not be loaded. `supplied`: by the host, so that it may have earlier messages.
    */
-  #origin: 'own' | 'supplied' | undefined
-  /** The session of which a history or the transcript was read. */
-  #recoverable: string | undefined
+  #origin: 'created' | 'empty' | 'restored' | 'recalled' | 'supplied' | undefined
+  /** Whether the history can be read in the session of the last opening: it was. */
+  #isReadable = false
 
   /** @param keeper stores the session for the next page */
   constructor(
@@ -85,35 +105,23 @@ export class ChatSession {
     this.#origin = this.#needsContext ? 'supplied' : undefined
   }
 
-  /** Whether the session has no messages from before this page. */
-  get isOwn(): boolean {
-    return this.#origin === 'own'
-  }
-
-  /** Whether the host supplied the session: then it may have earlier messages. */
-  get isSupplied(): boolean {
-    return this.#origin === 'supplied'
-  }
-
   get id(): string | undefined {
     return this.#id
   }
 
-  /** The current id if it is still valid, otherwise that of the previous page, otherwise a new session's. */
+  /** The current id, otherwise that of the previous page, otherwise a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
-    const id = this.id
-    if (id !== undefined && this.#needsCheck && (await this.#isKnown(id, signal)) === false) this.forget(id)
     return (
-      this.id ??
+      this.#id ??
       this.#creation.join(async inner => {
         const recalled = await this.#keeper?.(part => part.recall(inner))
         inner.throwIfAborted()
         // The host may have supplied one in the meantime, which takes precedence.
-        if (recalled) return this.id ?? this.#useRecalled(recalled)
+        if (recalled) return this.#id ?? this.#useRecalled(recalled)
         const created = await this.create(inner)
         // The user may have changed: a session of the earlier one is not used.
         inner.throwIfAborted()
-        return this.id ?? this.adopt(created)
+        return this.#id ?? this.adopt(created)
       }, signal)
     )
   }
@@ -131,17 +139,10 @@ export class ChatSession {
     return facts.api.getAiAgentSession({ agentId, ...(context && { context }), signal })
   }
 
-  /** Loads what was said in a session, which the service refuses for an unknown one. */
-  loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
-    const { facts } = this.#scope
-    return facts.api.getPreviousTranscript({ agentId: facts.agentId, sessionId, signal })
-  }
-
   /** Uses a session that was created for this client. */
   adopt(id: string): string {
-    this.#setId(id)
+    this.#setId(id, 'created')
     this.#needsContext = false
-    this.#origin = 'own'
     return id
   }
 
@@ -154,56 +155,94 @@ export class ChatSession {
 
   /** Uses a session that the host supplies. */
   supply(id: string): void {
-    this.#setId(id)
+    this.#setId(id, 'supplied')
     this.#needsContext = true
-    this.#origin = 'supplied'
   }
 
   /** Drops a session that the service no longer knows, unless another one is in use. */
   forget(id: string | undefined): void {
-    if (this.id !== id) return
-    this.#opened = undefined
+    if (this.#id !== id) return
+    this.#isOpen = false
     this.#setId(undefined)
   }
 
-  /** A chat is open in a session, which the service therefore knows. */
-  markOpened(id: string | undefined): void {
-    this.#opened = this.#scope.facts.sessionId = id
-    this.#isRecalled = false
-    this.#needsCheck = false
-    this.#keep(this.id)
+  /** Drops the session of the earlier user, and cancels its requests. */
+  forgetUser(): void {
+    const changed = new SDKError('The user has changed.', 'ABORTED')
+    this.#creation.abort(changed)
+    this.#readings.abort(changed)
+    this.#isOpen = false
+    this.#setId(undefined)
+  }
+
+  // ── Openings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** An attempt to open the chat begins. */
+  async begin(signal: AbortSignal): Promise<Opening> {
+    const sessionId = await this.require(signal)
+    signal.throwIfAborted()
+    const previous = this.#opening?.sessionId === sessionId ? this.#opening : undefined
+    const origin = this.#origin
+    const isOwn = origin === 'created' || origin === 'empty'
+    this.#opening = {
+      sessionId,
+      isReopening: this.#opened?.sessionId === sessionId,
+      number: (previous?.number ?? 0) + 1,
+      isCreated: origin === 'created',
+      isOwn,
+      isRestored: isOwn || origin === 'restored',
+      isSupplied: origin === 'supplied',
+    }
+    if (!previous) this.#isReadable = false
+    return this.#opening
+  }
+
+  /** The last attempt has opened the chat, so that the service knows the session. Returns the opening. */
+  handleOpened(): Opening {
+    const opening = this.#opening as Opening
+    this.#isOpen = true
+    this.#opened = opening
+    this.#scope.facts.sessionId = opening.sessionId
+    this.#doubtfulFailures = 0
+    this.#keep(this.#id)
+    return opening
   }
 
   /** The chat is closed. */
-  markClosed(): void {
-    this.#opened = undefined
+  handleClosed(): void {
+    this.#isOpen = false
     this.#scope.facts.sessionId = this.#id
   }
 
   /**
-   * An attempt failed: the next one checks the session first where the service may have rejected it unseen, as in a browser, which
-   * gives no reason, or for a reason that does not name the session, which was another page's.
+   * An attempt failed. The service may have refused the session unseen, as in a browser, which gives no reason, or for a reason
+   * that does not name the session, which was another page's.
    *
    * @param isExplained whether the service rejected the chat with a status
-   * @param revealsStatus whether such a status is seen here
+   * @returns whether to {@link check} the session: after a second failure, since the first one is usually the network's
    */
-  markUnverified(isExplained = false, revealsStatus = false): void {
-    this.#needsCheck ||= isExplained ? this.#isRecalled : !revealsStatus
+  handleFailure(isExplained: boolean): boolean {
+    const { revealsStatus } = this.#scope.environment.WebSocket
+    const isLeft = this.#origin === 'empty' || this.#origin === 'restored' || this.#origin === 'recalled'
+    const isRecalled = isLeft && this.#opened?.sessionId !== this.#id
+    if (isExplained ? isRecalled : !revealsStatus) this.#doubtfulFailures++
+    return this.#doubtfulFailures >= DOUBTFUL_FAILURES
   }
 
   /** The service has ended the conversation: the next page starts another. */
-  markEnded(): void {
+  handleEnded(): void {
     this.#keep(undefined)
   }
 
-  /**
-   * Sends the stored context, if the session has not got it.
-   *
-   * @param dialledSession the session of the transport: the host may have set another one since
-   */
-  sendContext(transport: Transport, dialledSession: string | undefined): void {
-    // A session set for the next connection receives its context there.
-    if (!this.#needsContext || this.id !== dialledSession) return
+  /** The service does not know the session of the last opening. */
+  handleRefused(): void {
+    this.forget(this.#opening?.sessionId)
+  }
+
+  /** Sends the stored context, if the session has not got it. */
+  sendContext(transport: Transport): void {
+    // A session set for the next opening receives its context there.
+    if (!this.#needsContext || this.#id !== this.#opening?.sessionId) return
     const context = this.#context.get()
     if (!context) {
       this.#needsContext = false
@@ -231,79 +270,82 @@ export class ChatSession {
     this.#needsContext = false
   }
 
-  /** Drops the session of the earlier user, and cancels the creation of one. */
-  forgetUser(): void {
-    this.#creation.abort(new SDKError('The user has changed.', 'ABORTED'))
-    this.#opened = undefined
-    this.#setId(undefined)
+  // ── The history ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Loads what was said in the session, as the service returns it after the last opening. Callers share the request: there is one
+   * for each opening at a time.
+   */
+  async loadHistory(signal?: AbortSignal): Promise<unknown[]> {
+    const { clock } = this.#scope.environment
+    const opening = this.#opening
+    const id = this.#isOpen ? opening?.sessionId : this.#id
+    if (id === undefined) return []
+    const load = (inner: AbortSignal) =>
+      withTimeLimit(clock, HISTORY_LIMIT_MS, inner, limit => this.loadTranscript(id, limit))
+    const list = await this.#readings.join(load, signal, this.#isOpen ? String(opening?.number) : 'closed')
+    if (opening === this.#opening) this.handleHistory()
+    return list
   }
 
-  async #isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
-    const isValid = this.#isRecalled
-      ? await this.#keeper?.(part => part.isKnown(id, signal))
-      : await this.#check(id, signal)
-    if (this.id === id) this.#needsCheck = false
-    return isValid
+  /** Loads what was said in a session, which the service refuses for an unknown one. */
+  loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
+    const { facts } = this.#scope
+    return facts.api.getPreviousTranscript({ agentId: facts.agentId, sessionId, signal })
+  }
+
+  /** The history of the open session was read. */
+  handleHistory(): void {
+    this.#isReadable = true
+  }
+
+  /** Whether what the agent says is found again after a reconnect. Loads the history where that is not known yet. */
+  async canRecover(signal: AbortSignal): Promise<boolean> {
+    // Nothing is merged: on a connection that is alive the same messages are still on their way.
+    if (this.#isOpen && !this.#isReadable) await this.loadHistory(signal).catch(() => {})
+    return this.#isOpen && this.#isReadable
+  }
+
+  /**
+   * Asks whether the service still knows the session, and drops it if not. It counts as known when the service cannot be asked:
+   * a service that is down must not cost the user the conversation.
+   *
+   * @returns whether it was dropped
+   */
+  async check(signal: AbortSignal): Promise<boolean> {
+    const id = this.#opening?.sessionId
+    if (id === undefined || id !== this.#id) return false
+    try {
+      await this.loadHistory(signal)
+      return false
+    } catch (cause) {
+      const isRefused = cause instanceof ApiError && isSessionRefusal(cause.status)
+      // Meanwhile the chat may have opened, or the host may have supplied another session.
+      if (!isRefused || this.#isOpen || this.#id !== id) return false
+      const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
+      this.#scope.reportError(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
+      this.forget(id)
+      return true
+    }
   }
 
   #useRecalled({ id, needsContext, isEmpty }: RecalledSession): string {
     this.#id = this.#scope.facts.sessionId = id
-    this.#origin = isEmpty ? 'own' : undefined
-    this.#isRecalled = true
-    this.#needsCheck = false
+    this.#origin = isEmpty === undefined ? 'recalled' : isEmpty ? 'empty' : 'restored'
+    this.#doubtfulFailures = 0
     this.#needsContext = needsContext
     return id
   }
 
-  #setId(id: string | undefined): void {
+  #setId(id: string | undefined, origin?: 'created' | 'supplied'): void {
     this.#id = id
-    this.#scope.facts.sessionId = this.#opened ?? id
-    this.#origin = undefined
-    this.#isRecalled = false
-    this.#needsCheck = false
+    this.#scope.facts.sessionId = this.#isOpen ? this.#opening?.sessionId : id
+    this.#origin = origin
+    this.#doubtfulFailures = 0
     this.#keep(id)
   }
 
   #keep(id: string | undefined): void {
     void this.#keeper?.(part => part.keep(id))
-  }
-
-  /** A history or the transcript of the open session was read. */
-  markRecoverable(): void {
-    this.#recoverable = this.#opened
-  }
-
-  /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
-  async canRecover(signal: AbortSignal): Promise<boolean> {
-    const id = this.#opened
-    if (id === undefined || id === this.#recoverable) return id !== undefined
-    const { clock } = this.#scope.environment
-    try {
-      // Nothing is merged: on a connection that is alive the same messages are still on their way.
-      await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.loadTranscript(id, inner))
-    } catch {
-      return false
-    }
-    if (this.#opened === id) this.#recoverable = id
-    return this.#opened === id
-  }
-
-  /**
-   * Whether the service still knows a session. It counts as known when the service cannot be asked: a service that is down must
-   * not cost the user the conversation.
-   */
-  async #check(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { environment } = this.#scope
-    try {
-      await withTimeLimit(environment.clock, CHECK_LIMIT_MS, signal, inner => this.loadTranscript(id, inner))
-    } catch (cause) {
-      if (signal?.aborted) throw cause
-      if (cause instanceof ApiError && isSessionRefusal(cause.status)) {
-        const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
-        this.#scope.reportError(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
-        return false
-      }
-    }
-    return true
   }
 }

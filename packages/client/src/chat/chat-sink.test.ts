@@ -237,14 +237,26 @@ describe('a failed attempt', () => {
     last().onclose?.(Object.assign({ code: 1006, reason: '', wasClean: false }, { httpStatus }))
 
   it.each([
-    ['asks whether the session exists where no reason is known', undefined, ['mine']],
+    ['asks whether the session exists where the second one gives no reason either', undefined, ['mine']],
     ['asks nothing where the service gave a reason', 503, []],
   ])('%s', async (_case, status, expected) => {
     const asked: string[] = []
     const { clock } = await setUp({ sessionId: 'mine', isKnown: async id => asked.push(id) > 0 })
     refuse(status)
     await clock.advance(1_000)
+    expect([asked, FakeWebSocket.made.length]).toEqual([[], 2])
+    refuse(status)
+    await clock.advance(0)
     expect([asked, FakeWebSocket.made.length]).toEqual([expected, 2])
+  })
+
+  it('[REL-14] is followed at once by one in a new session where the service has forgotten the present one', async () => {
+    const { clock, session } = await setUp({ sessionId: 'mine', isKnown: async () => false })
+    refuse(undefined)
+    await clock.advance(1_000)
+    refuse(undefined)
+    await clock.advance(0)
+    expect([session.id, FakeWebSocket.made.length]).toEqual(['session-1', 3])
   })
 })
 

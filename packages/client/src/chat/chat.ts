@@ -9,6 +9,7 @@ import {
 } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
+import type { ChatClosed } from '../events.ts'
 import { recordOwnFrame, type Transcript } from '../log/transcript.ts'
 import { sleep } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
@@ -16,16 +17,12 @@ import { requireSessionId } from '../session-id.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { chatAddress } from './chat-address.ts'
-import type { ChatSession } from './chat-session.ts'
-import type { ChatClosed } from './close-cause.ts'
+import { type ReconnectPolicy, reportState } from './backoff.ts'
+import type { ChatSession, Opening } from './chat-session.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import { ConnectionState } from './connection-state.ts'
-import type { ReconnectPolicy } from './reconnect-policy.ts'
-import { reportState } from './retry.ts'
 import { TokenDialogue, type TokenListener } from './token-dialogue.ts'
-import type { Transport, TransportListener } from './transport.ts'
-import { WebSocketTransport } from './websocket-transport.ts'
+import { chatAddress, type Transport, type TransportListener, WebSocketTransport } from './transport.ts'
 
 /** Time limit for sending the disconnect frame before the socket is closed, in milliseconds. */
 const GOODBYE_LIMIT_MS = 100
@@ -44,10 +41,10 @@ export interface ConnectionLoss {
 
 /** A part that follows the connection. All of them are called in the order in which they were added, before the events. */
 export interface ChatObserver {
-  /** An attempt to open a session begins. Returns the number of its last processed frame, for a reopening. */
-  beginAttempt?(sessionId: string): number | undefined
+  /** An attempt begins. Returns the number of the last processed frame of its session, for a reopening. */
+  beginAttempt?(opening: Opening): number | undefined
   /** The chat is open. The access token may still be missing. */
-  handleConnected?(): void
+  handleConnected?(opening: Opening): void
   /** Messages may be written to this transport. */
   handleReady?(transport: Transport): void
   /** Messages must not be written for now. */
@@ -79,10 +76,10 @@ export class Chat implements ConnectionOwner, TokenListener {
   readonly #token: TokenDialogue
   readonly #transcript: Transcript
   #observers: readonly ChatObserver[] = []
-  /** The session of the last attempt: the host may have set another since. */
-  #dialledSession: string | undefined
-  /** The last opening. `done` is its token step, which ends with `connected` or with the transport. */
-  #opening: { isAnnounced: boolean; readonly done?: Promise<void>; end?(): void } | undefined
+  /** The token step of the last opening: it ends with `connected`, or with the transport. */
+  #greeting:
+    | { readonly opening: Opening; isAnnounced: boolean; readonly done?: Promise<void>; end?(): void }
+    | undefined
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
   #lastInboundAt: number | undefined
   /** The end of an open connection by this client: a disconnect frame, then the close. */
@@ -175,7 +172,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     if (era.isOver) throw leftMeanwhile('connect()')
     await this.#connection.open(signal)
     const transport = this.#connection.transport
-    await untilAborted(Promise.resolve(this.#opening?.done), signal).catch(() => {})
+    await untilAborted(Promise.resolve(this.#greeting?.done), signal).catch(() => {})
     if (signal?.aborted) throw abortedError('connect()', signal)
     if (!transport || this.#connection.transport !== transport || this.#departure?.transport === transport)
       throw new ConnectionError('The chat was closed right after it opened.', 'closed')
@@ -237,13 +234,11 @@ export class Chat implements ConnectionOwner, TokenListener {
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async resolveAddress(signal: AbortSignal): Promise<string> {
-    const sessionId = await this.#session.require(signal)
-    signal.throwIfAborted()
-    this.#dialledSession = sessionId
+    const opening = await this.#session.begin(signal)
     this.#authentication.checkExpiry()
     let lastSeq: number | undefined
-    for (const each of this.#observers) lastSeq ??= each.beginAttempt?.(sessionId)
-    return this.addressOf(sessionId, lastSeq)
+    for (const each of this.#observers) lastSeq ??= each.beginAttempt?.(opening)
+    return this.addressOf(opening.sessionId, lastSeq)
   }
 
   /** The address of a session's chat. `lastSeq` is the number of the last processed frame, for a reopening. */
@@ -275,7 +270,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   handleOpened(transport: Transport): void {
     this.#lastInboundAt = undefined
-    this.#session.markOpened(this.#dialledSession)
+    const opening = this.#session.handleOpened()
     // A listener of the state change may have disconnected already.
     if (this.#departure?.transport === transport) return
     if (this.#token.isRequired) {
@@ -283,10 +278,10 @@ export class Chat implements ConnectionOwner, TokenListener {
       const done = new Promise<void>(resolve => {
         end = resolve
       })
-      this.#opening = { isAnnounced: false, done, end }
+      this.#greeting = { opening, isAnnounced: false, done, end }
       this.#token.begin(transport)
     } else {
-      this.#opening = { isAnnounced: false }
+      this.#greeting = { opening, isAnnounced: false }
       this.#token.attach(transport)
       this.handleTokenSent(transport)
     }
@@ -306,21 +301,28 @@ export class Chat implements ConnectionOwner, TokenListener {
     status.closed = event
     status.failure = undefined
     this.#scope.emit('closed', () => event)
-    this.#session.markClosed()
+    this.#session.handleClosed()
   }
 
   handleFailure(error: SDKError): void {
     const isExplained = error instanceof ConnectionError && error.httpStatus !== undefined
-    this.#session.markUnverified(isExplained, this.#scope.environment.WebSocket.revealsStatus)
+    const isDoubtful = this.#session.handleFailure(isExplained)
     this.#report(error)
+    if (isDoubtful) void this.#checkSession()
+  }
+
+  /** Runs beside the attempts, so that a call that hangs delays none. */
+  async #checkSession(): Promise<void> {
+    const isForgotten = await this.#era.during(signal => this.#session.check(signal)).catch(() => false)
+    if (isForgotten) this.#connection.hurry()
   }
 
   handleSessionRefused(): void {
-    this.#session.forget(this.#dialledSession)
+    this.#session.handleRefused()
   }
 
   handleEnded(): void {
-    this.#session.markEnded()
+    this.#session.handleEnded()
   }
 
   #report(error: SDKError): void {
@@ -342,18 +344,18 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#announce(transport)
     // A listener may have disconnected meanwhile.
     if (this.#connection.transport !== transport || this.#departure?.transport === transport) return
-    this.#session.sendContext(transport, this.#dialledSession)
+    this.#session.sendContext(transport)
     for (const each of this.#observers) each.handleReady?.(transport)
   }
 
   #announce(transport: Transport): void {
-    const opening = this.#opening
-    if (!opening || opening.isAnnounced || this.#connection.transport !== transport) return
-    opening.isAnnounced = true
-    opening.end?.()
+    const greeting = this.#greeting
+    if (!greeting || greeting.isAnnounced || this.#connection.transport !== transport) return
+    greeting.isAnnounced = true
+    greeting.end?.()
     const { status } = this.#scope
     status.closed = status.failure = undefined
-    for (const each of this.#observers) each.handleConnected?.()
+    for (const each of this.#observers) each.handleConnected?.(greeting.opening)
     this.#scope.emit('connected', () => ({}))
   }
 
@@ -361,7 +363,7 @@ export class Chat implements ConnectionOwner, TokenListener {
   #interrupt(): void {
     for (const each of this.#observers) each.handleInterrupted?.()
     this.#token.end()
-    this.#opening?.end?.()
+    this.#greeting?.end?.()
   }
 
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection as setUp } from '../../test/connection-harness.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
+import type { ChatClosed } from '../events.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
-import type { ChatClosed } from './close-cause.ts'
+import { ReconnectPolicy } from './backoff.ts'
 import { Connection } from './connection.ts'
-import { ReconnectPolicy } from './reconnect-policy.ts'
-import { WebSocketTransport } from './websocket-transport.ts'
+import { WebSocketTransport } from './transport.ts'
 
 const last = () => FakeWebSocket.last
 

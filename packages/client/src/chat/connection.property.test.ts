@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deferred, watch } from '../../test/chat-harness.ts'
 import { SDKError } from '../errors.ts'
+import { ReconnectPolicy } from './backoff.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionState } from './connection-state.ts'
-import { ReconnectPolicy } from './reconnect-policy.ts'
 import type { TransportListener } from './transport.ts'
 
 const DRAWING: Record<ConnectionState, ConnectionState[]> = {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection as setUp } from '../../test/connection-harness.ts'
 import { SDKError } from '../errors.ts'
+import { ReconnectPolicy } from './backoff.ts'
 import { CONNECT_TIMEOUT_MS, Connection } from './connection.ts'
-import { ReconnectPolicy } from './reconnect-policy.ts'
 
 /** As docs/guide/connection-and-queue.md promises, in milliseconds. */
 const STABLE_AFTER_MS = 5_000

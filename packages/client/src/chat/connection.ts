@@ -1,14 +1,18 @@
 import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
+import type { ChatClosed, CloseCause } from '../events.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
-import { FRAME_TOO_LARGE_CODE, FRAMES_WAIT_REASON, TOO_LARGE_PRIVATE_CODE } from '../platform/frame-limit.ts'
+import {
+  FRAME_TOO_LARGE_CODE,
+  FRAME_TOO_LARGE_REASON,
+  FRAMES_WAIT_REASON,
+  TOO_LARGE_PRIVATE_CODE,
+} from '../platform/frame-limit.ts'
 import type { Page } from '../platform/page.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
-import { type ChatClosed, closeCauseOf, REOPEN } from './close-cause.ts'
+import { type ReconnectPolicy, Retry } from './backoff.ts'
 import { ConnectionState } from './connection-state.ts'
-import type { ReconnectPolicy } from './reconnect-policy.ts'
-import { Retry } from './retry.ts'
 import type { Transport, TransportListener } from './transport.ts'
 
 /*
@@ -148,6 +152,11 @@ export class Connection {
     if (!transport) return
     transport.close(TOO_LARGE_PRIVATE_CODE, FRAMES_WAIT_REASON)
     this.#lost(transport, { code: FRAME_TOO_LARGE_CODE, reason: FRAMES_WAIT_REASON })
+  }
+
+  /** Ends a wait: the reason of the failures is gone. */
+  hurry(): void {
+    if (this.#state.at === 'waiting') this.retry.hurry()
   }
 
   handleAttemptOpened(attempt: Attempt): void {
@@ -373,3 +382,21 @@ export class Attempt implements TransportListener {
     for (const caller of callers ?? []) error ? caller.reject(error) : caller.resolve()
   }
 }
+
+// ── The end of a connection ───────────────────────────────────────────────────────────────────────────────────────
+
+/** Why the service, or the network, closed a connection. */
+export function closeCauseOf({ code, reason }: SocketCloseEvent): CloseCause {
+  if (reason === DEAD_CONNECTION_REASON) return 'dead_connection'
+  if (reason === FRAME_TOO_LARGE_REASON || reason === FRAMES_WAIT_REASON) return 'frame_too_large'
+  if (code === CLOSE_CODE.NORMAL || code === CLOSE_CODE.NO_STATUS) return 'ended_by_service'
+  if (code === CLOSE_CODE.GOING_AWAY || code === SERVICE_RESTART || code === TRY_AGAIN_LATER) return 'service_restart'
+  if (code === CLOSE_CODE.SESSION_UNKNOWN) return 'session_unknown'
+  return code === CLOSE_CODE.ABNORMAL ? 'network' : 'service_error'
+}
+
+const SERVICE_RESTART = 1012
+const TRY_AGAIN_LATER = 1013
+
+/** The remedy for a chat that the service has ended. */
+export const REOPEN = 'Call connect(). It reopens the session, or creates a new one if the service has ended it.'

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../log/message.ts'
 import { escalationOf, handOverAddress } from './escalation.ts'
-import { AgentMessageHandler } from './handlers.ts'
-import type { AgentMessageResult } from './message-handler.ts'
+import { AgentMessageHandler, type AgentMessageResult } from './handlers.ts'
 
 const resultFor = (messageData: Message['messageData']): AgentMessageResult =>
   new AgentMessageHandler().handle(new Message('agent', 'any', 'Hold on.', { messageId: 'm1', messageData }))

@@ -1,5 +1,5 @@
 import { type EscalationData, restBase } from '@aiagent/protocol'
-import type { AgentMessage, AgentMessageResult, EscalationOption } from './message-handler.ts'
+import type { AgentMessage, AgentMessageResult, EscalationOption } from './handlers.ts'
 
 /** A live chat takes over; {@link handOverAddress} returns its address. */
 export interface LiveEscalation {

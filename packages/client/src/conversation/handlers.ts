@@ -1,20 +1,182 @@
-import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../log/message.ts'
 import {
-  type AgentMessage,
-  type AgentMessageResult,
-  BaseMessageHandler,
-  type ChatHistoryResult,
-  type ContextValidationResult,
-  dataOf,
-  type ErrorMessageResult,
-  type EscalationOption,
-  errorCodeOf,
-  type HeartbeatResult,
-  handled,
-  resultOf,
-  type TokenRefreshResult,
-} from './message-handler.ts'
+  type ContextValidationIssue,
+  type EscalationData,
+  type MessageData,
+  PERSONA,
+  ROLE,
+  type Source,
+} from '@aiagent/protocol'
+import type { Message } from '../log/message.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+
+/** Sender or recipient of a message. */
+export interface Party {
+  /** Name to display: the agent's own name, or a general one such as `Customer`. */
+  readonly name: string
+  /** Whether it is a machine. */
+  readonly isAi: boolean
+}
+
+/** A message in the form of a handler's result. */
+export interface HandledMessage {
+  /** Persona of the frame, for example `agent`. */
+  persona: string
+  /** Role of the frame, for example `customer-support`. */
+  role: string
+  /** The text, if there is one. */
+  content: string | undefined
+  /** The frame's `messageData` as received, or an empty object. */
+  raw: MessageData
+}
+
+/** Common fields of every handler's result. */
+export interface HandlerResult<Type extends string = string, Handled extends HandledMessage = HandledMessage> {
+  /** Kind of the message; `includeMessageTypes` filters by it. */
+  type: Type
+  /** The service's id of the message, if it sent one. */
+  messageId: string | undefined
+  /** Time of the message, in milliseconds since the epoch. */
+  timestamp: number
+  /** Session in which the message was received. */
+  sessionId: string | undefined
+  /** Agent of the conversation. */
+  agentId: string | undefined
+  /** The sender. */
+  from: Party
+  /** The recipient. */
+  to: Party
+  /** The message as the handler read it. */
+  message: Handled
+}
+
+/** A contact option for a human, without a live chat. */
+export interface EscalationOption {
+  /** Text for a button. */
+  label: 'CALL' | 'SMS' | 'EMAIL'
+  /** Kind of the contact option. */
+  type: 'phone' | 'sms' | 'email'
+  /** The number; absent for email. */
+  value?: string
+}
+
+/** An answer or question of the agent. */
+export interface AgentMessage extends HandledMessage {
+  /** Sources of the answer. Check an address before it becomes a link: the service may send anything. */
+  sources?: Source[]
+  /** The agent's reasoning, if the service sends it. */
+  reasoning?: string
+  /** True when there is reasoning to show. */
+  showReasoning: boolean
+  /** True for answers that can be rated. */
+  showFeedback: boolean
+  /** True if there are suggested answers. */
+  showOptions: boolean
+  /** Suggested answers to a question. Send the chosen one as an ordinary message. */
+  options?: string[]
+  /** `live`: a chat takes over at `escalationData.entrypointUrl`. `alternate`: by phone, SMS or email. */
+  escalationType?: 'live' | 'alternate'
+  /** Data about the escalation; the options are built from it. */
+  escalationData?: EscalationData & { options?: EscalationOption[] }
+}
+
+/** Result of `AgentMessageHandler`: an answer or question of the agent. */
+export type AgentMessageResult = HandlerResult<'agent_message', AgentMessage>
+/** Result of `HeartbeatHandler`: the agent is working on an answer. */
+export type HeartbeatResult = HandlerResult<'heartbeat_processed'>
+/** Result of `ChatHistoryHandler`: earlier messages of a session that was opened again, as the service sent them. */
+export type ChatHistoryResult = HandlerResult<'chat_history_processed', HandledMessage & { chatHistory: unknown[] }> & {
+  hasHistory: boolean
+}
+/** Result of `ErrorMessageHandler`: the service reports an error within the chat. */
+export type ErrorMessageResult = HandlerResult<'error_message', HandledMessage & { errorCode: string | undefined }> & {
+  errorCode: string | undefined
+}
+/** Result of `ContextValidationHandler`: attributes of the context that the service rejected. */
+export type ContextValidationResult = HandlerResult<'context_validation'> & {
+  contextValidationErrors: ContextValidationIssue[]
+}
+/** Result of `TokenRefreshHandler`: the service requests another access token. */
+export type TokenRefreshResult = HandlerResult<
+  'token_refresh_required',
+  HandledMessage & { errorCode: string | undefined }
+> & {
+  errorCode: string | undefined
+}
+
+/** Results of the library's own handlers. */
+export type MessageHandlerResult =
+  | AgentMessageResult
+  | HeartbeatResult
+  | ChatHistoryResult
+  | ErrorMessageResult
+  | ContextValidationResult
+  | TokenRefreshResult
+
+/**
+ * Handles one kind of inbound message. Subclass it and pass an instance to `getMessageProcessor().addHandler()`.
+ *
+ * The first handler whose `canHandle` returns true handles the message; later messages wait for a promise, for at most 30
+ * seconds.
+ */
+export abstract class BaseMessageHandler {
+  /** The `type` of its results; lets `includeMessageTypes` decide before the handler is called. */
+  readonly resultType?: string
+  /** Whether this handler accepts the message. */
+  abstract canHandle(message: Message): boolean
+  /** Handles the message. If it fails, the error is logged, and only `message` is emitted. */
+  abstract handle(message: Message): Awaitable<HandlerResult>
+}
+
+// Shared by all results, so a listener must not be able to change them.
+const SYSTEM: Party = /* @__PURE__ */ Object.freeze({ name: 'System', isAi: false })
+const CLIENT: Party = /* @__PURE__ */ Object.freeze({ name: 'Client', isAi: false })
+const CUSTOMER: Party = /* @__PURE__ */ Object.freeze({ name: 'Customer', isAi: false })
+const NO_DATA: MessageData = /* @__PURE__ */ Object.freeze({})
+
+/**
+ * A handler's result with the common fields. Written out field by field, here and in the handlers, since this runs for
+ * every frame and copying objects is the most expensive part.
+ */
+export function resultOf<Type extends string, Handled extends HandledMessage>(
+  type: Type,
+  message: Message,
+  handled: Handled,
+): HandlerResult<Type, Handled> {
+  const fromAgent = message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT
+  return {
+    type,
+    messageId: message.messageId,
+    timestamp: message.timestamp ?? 0,
+    sessionId: message.sessionId,
+    agentId: message.agentId,
+    from: fromAgent ? agentNamed(message.from || 'AI Agent') : SYSTEM,
+    to: fromAgent ? CUSTOMER : CLIENT,
+    message: handled,
+  }
+}
+
+let agentParty: Party = Object.freeze({ name: 'AI Agent', isAi: true })
+
+/** The agent by its name: the same object until the name changes, which is rare. */
+function agentNamed(name: string): Party {
+  if (agentParty.name !== name) agentParty = Object.freeze({ name, isAi: true })
+  return agentParty
+}
+
+export function handled(message: Message): HandledMessage {
+  return { persona: message.persona, role: message.role, content: message.content, raw: dataOf(message) }
+}
+
+/** A frame's data, or an empty object. */
+export function dataOf(message: Message): MessageData {
+  return message.messageData ?? NO_DATA
+}
+
+/** The frame's error code as text, whatever the service sent. */
+export function errorCodeOf(message: Message): string | undefined {
+  const code = message.messageData?.error_code
+  return code === undefined || code === null ? undefined : String(code)
+}
 
 /** Answers and questions of the agent, whatever their role. */
 export class AgentMessageHandler extends BaseMessageHandler {
@@ -158,4 +320,74 @@ export class TokenRefreshHandler extends BaseMessageHandler {
     const result = resultOf(this.resultType, message, { persona, role, content, raw: dataOf(message), errorCode })
     return Object.assign(result, { errorCode })
   }
+}
+
+/** Selects the handler of a message: the first that accepts it. */
+export class MessageProcessor {
+  readonly #options: TokenRefreshHandlerOptions
+  /** Created with the first message. */
+  #list: BaseMessageHandler[] | undefined
+  /** The handler of answers, while only the library's own handlers are registered. */
+  #usual: BaseMessageHandler | undefined
+
+  constructor(options: TokenRefreshHandlerOptions) {
+    this.#options = options
+  }
+
+  /** Adds a handler: last, or at a position (0 is first). */
+  addHandler(handler: BaseMessageHandler, index: number = this.#handlers.length): void {
+    this.#handlers.splice(index, 0, handler)
+    this.#usual = undefined
+  }
+
+  /** Removes a handler; false if it is not registered. */
+  removeHandler(handler: BaseMessageHandler): boolean {
+    const index = this.#handlers.indexOf(handler)
+    if (index >= 0) this.#handlers.splice(index, 1)
+    this.#usual = undefined
+    return index >= 0
+  }
+
+  /** The handlers, in order. */
+  getHandlers(): readonly BaseMessageHandler[] {
+    return [...this.#handlers]
+  }
+
+  /** Restores the library's own handlers. */
+  reset(): void {
+    this.#list = this.#usual = undefined
+  }
+
+  /** The handler that accepts the message, if any. */
+  handlerFor(message: Message): BaseMessageHandler | undefined {
+    const handlers = this.#handlers
+    // Built-in handlers accept different messages, so the one for nearly all of them is tried first: trying six is
+    // slow.
+    if (this.#usual?.canHandle(message)) return this.#usual
+    for (const handler of handlers) if (handler.canHandle(message)) return handler
+    return undefined
+  }
+
+  /** The result of the handler that accepts the message; undefined if none does. */
+  process(message: Message): Awaitable<HandlerResult | undefined> {
+    return this.handlerFor(message)?.handle(message)
+  }
+
+  get #handlers(): BaseMessageHandler[] {
+    if (this.#list) return this.#list
+    this.#list = ownHandlers(this.#options)
+    this.#usual = this.#list.find(handler => handler instanceof AgentMessageHandler)
+    return this.#list
+  }
+}
+
+function ownHandlers(options: TokenRefreshHandlerOptions): BaseMessageHandler[] {
+  return [
+    new TokenRefreshHandler(options),
+    new ContextValidationHandler(),
+    new ErrorMessageHandler(),
+    new ChatHistoryHandler(),
+    new AgentMessageHandler(),
+    new HeartbeatHandler(),
+  ]
 }

@@ -3,7 +3,7 @@ import type { UnreadableFrame } from '../events.ts'
 import type { Message } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
 import { escalationOf } from './escalation.ts'
-import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './message-handler.ts'
+import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './handlers.ts'
 
 /** Events that a received message can cause. */
 export type InboundEventType =

@@ -1,16 +1,28 @@
 import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Chat, ChatObserver } from '../chat/chat.ts'
-import type { ChatSession } from '../chat/chat-session.ts'
+import type { ChatSession, Opening } from '../chat/chat-session.ts'
 import type { RecoverySource } from '../events.ts'
 import type { HistoryElement, Message } from '../log/message.ts'
+import {
+  type HistoryMergeOptions,
+  haveSameMark,
+  type KnownMessage,
+  knownMessage,
+  mergeHistory,
+  readHistory,
+} from '../log/reconcile.ts'
 import type { Transcript } from '../log/transcript.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
-import { GapFill } from './gap-fill.ts'
-import type { MessageProcessor } from './message-processor.ts'
+import { Era } from '../util/era.ts'
+import type { HandlerResult, MessageHandlerResult, MessageProcessor } from './handlers.ts'
+import { emitAgentMessage } from './inbound-events.ts'
 import type { MessageStreams } from './message-streams.ts'
 import type { WorkingState } from './working-state.ts'
+
+/** How long the service may take to send a history after a reopening, before it is requested, in milliseconds. */
+const HISTORY_WAIT_MS = 1_000
 
 /** Restores what the previous page had of the session, with `resume` or `tabs`. */
 interface HistoryReader {
@@ -26,60 +38,40 @@ interface OpenConnection {
   held?: Message[] | undefined
 }
 
-interface Frame {
-  readonly messageId?: unknown
-  readonly content?: unknown
-}
-
-const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? content ?? ''}`
-
-/** How many numbers of processed frames are kept, by which repeated frames are recognized. */
-const KEPT_NUMBERS = 1_000
-
-/** A session, and its processed frames by their numbers. */
-class FollowedSession {
-  readonly id: string
-  /** Number of the last processed frame; undefined where it is unknown. */
-  lastSeq: number | undefined
-  /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
-  #processed: Map<number, string> | undefined
-
-  constructor(id: string, lastSeq: number | undefined) {
-    this.id = id
-    this.lastSeq = lastSeq
-  }
-
-  has(seq: number, frame: Frame): boolean {
-    return this.#processed?.get(seq) === identityOf(frame)
-  }
-
-  add(seq: number, frame: Frame): void {
-    this.#processed ??= new Map()
-    const kept = this.#processed
-    kept.set(seq, identityOf(frame))
-    if (kept.size > KEPT_NUMBERS) for (const oldest of kept.keys()) return void kept.delete(oldest)
-  }
+/** The wait for a history, and the request for it. */
+interface Wait {
+  readonly timer: unknown
+  readonly era: Era
+  /** Resolves with whether a history was read. */
+  request?: Promise<boolean>
 }
 
 /*
- * The recovery of missed messages: by a replay of the service, for which it has the last processed number (PROTOCOL.md,
- * "Resume"), or by a history. It holds the frames that must wait for a history.
+ * The recovery of messages that were missed while the connection was down. Owns the frames that must wait for it.
+ *
+ *   opened again ──┬─ numbers known ── replay of the service ─┬─► complete
+ *                  │                                          └─► not complete ──┐
+ *                  └─────────────────────────────────────────────────────────────┴─┬─ history frame ──► merged
+ *                                                                                   └─ 1 s, or another frame
+ *                                                       failed: one warning ◄─┬── history call ──┘
+ *                                                                    merged ◄─┘
  */
 export class Recovery implements ChatObserver {
   readonly #scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>
   readonly #session: ChatSession
   readonly #outbox: Outbox
+  readonly #transcript: Transcript
+  readonly #processor: MessageProcessor
   readonly #streams: MessageStreams
   readonly #working: WorkingState
   readonly #resume: OptionalFeature<HistoryReader> | undefined
-  readonly #gapFill: GapFill
-  /** The session that is followed, and the frames of it that were processed. */
+  /** The session that is followed; undefined after the conversation was left. */
   #followed: FollowedSession | undefined
-  /** The session of the last attempt. */
-  #attempted: string | undefined
   /** The open connection; undefined while there is none. */
   #connection: OpenConnection | undefined
-  #hasWarned = false
+  #wait: Wait | undefined
+  #hasWarnedOfOrder = false
+  #hasWarnedOfGap = false
 
   constructor(
     scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>,
@@ -106,41 +98,57 @@ export class Recovery implements ChatObserver {
     this.#scope = scope
     this.#session = session
     this.#outbox = outbox
+    this.#transcript = transcript
+    this.#processor = processor
     this.#streams = streams
     this.#working = working
     this.#resume = resume
-    this.#gapFill = new GapFill(scope, session, transcript, processor, this)
     chat.observe(this)
   }
+
+  // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Whether the service is repeating missed messages. */
   get isReplaying(): boolean {
     return this.#connection?.replayed !== undefined
   }
 
-  /** An attempt to open a session begins. Returns the number of its last processed frame, for a reopening. */
-  beginAttempt(sessionId: string): number | undefined {
+  /** An attempt begins. Returns the number of the last processed frame of its session, for a reopening. */
+  beginAttempt(opening: Opening): number | undefined {
     // The service may have seen an opening that failed here, so that the agent has spoken since.
-    if (sessionId === this.#attempted && sessionId !== this.#followed?.id && this.#session.isOwn)
-      this.#followed = new FollowedSession(sessionId, 0)
-    this.#attempted = sessionId
-    return this.#lastSeqOf(sessionId)
+    if (opening.number > 1 && !opening.isReopening && opening.isRestored) this.#followed = new FollowedSession(opening)
+    return this.#lastSeqOf(opening)
   }
 
   /** The chat is open. */
-  handleConnected(): void {
+  handleConnected(opening: Opening): void {
     this.#release()
     const connection: OpenConnection = {}
     this.#connection = connection
-    const session = this.#session
-    const { id } = session
-    if (id === undefined) return
-    const isReopening = id === this.#followed?.id
-    if (this.#lastSeqOf(id) !== undefined) connection.replayed = []
-    // In a session that was resumed or supplied, frames were sent before this page opened it.
-    if (!isReopening) this.#followed = new FollowedSession(id, session.isOwn ? 0 : undefined)
+    // Another tab has taken the session away.
+    if (this.#scope.facts.sessionId === undefined) return
+    const isReopening = this.#followed?.isOf(opening) === true
+    if (this.#lastSeqOf(opening) !== undefined) connection.replayed = []
+    if (!isReopening) this.#followed = new FollowedSession(opening)
     this.#begin(isReopening && !connection.replayed)
   }
+
+  /** The connection was lost. */
+  handleLost(): void {
+    const held = this.#connection?.held
+    this.#connection = undefined
+    this.#endWait()
+    for (const message of held ?? []) this.#outbox.handleMessage(message)
+  }
+
+  /** The conversation was left: nothing of it is recovered. */
+  clear(): void {
+    this.#followed = undefined
+    if (this.#connection) this.#connection = {}
+    this.#endWait()
+  }
+
+  // ── Frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Whether a frame belongs to the extension, or was processed before. */
   isConsumed(message: Message, seq: number | undefined): boolean {
@@ -157,7 +165,7 @@ export class Recovery implements ChatObserver {
         this.#connection?.replayed?.push(message)
       }
     }
-    return this.#gapFill.isRepeated(message)
+    return this.#followed?.isRepeated(message) === true
   }
 
   /** A message has been handled. `history` is the list of a history. */
@@ -167,49 +175,25 @@ export class Recovery implements ChatObserver {
       // A service without a replay sends a history instead.
       if (this.isReplaying) this.#begin(true)
       this.#noteNumbers(history)
-      return this.#gapFill.handleHistory(history)
+      return this.#handleHistory(history)
     }
     const held = this.#connection?.held
     if (!held) return outbox.handleMessage(message)
     held.push(message)
     // A service that sends a history sends it before anything else of the conversation.
-    if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) this.#gapFill.requestTranscript()
+    if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) void this.requestHistory()
   }
 
-  /** The connection was lost. */
-  handleLost(): void {
-    const held = this.#connection?.held
-    this.#connection = undefined
-    this.#gapFill.cancel()
-    for (const message of held ?? []) this.#outbox.handleMessage(message)
+  /** The agent has answered, now or while the connection was down. */
+  handleAnswer(message: Message): void {
+    this.#streams.push(message)
+    this.#working.end()
   }
 
-  /** The conversation was left: nothing of it is recovered. */
-  clear(): void {
-    this.#attempted = this.#followed = undefined
-    if (this.#connection) this.#connection = {}
-    this.#gapFill.forget()
-  }
+  // ── The numbers of the frames: PROTOCOL.md, "Resume" ──────────────────────────────────────────────────────────────
 
-  /** There is nothing more to recover: the outbox gets what waited. */
-  end(): void {
-    this.#outbox.handleNoHistory()
-    this.#release()
-  }
-
-  #lastSeqOf(sessionId: string): number | undefined {
-    return sessionId === this.#followed?.id && this.#scope.facts.hasResume ? this.#followed.lastSeq : undefined
-  }
-
-  #begin(isReopening: boolean): void {
-    const sessionId = this.#followed?.id
-    if (sessionId === undefined) return
-    const connection = this.#connection
-    if (isReopening && connection) {
-      connection.replayed = undefined
-      connection.held = []
-    }
-    this.#gapFill.begin({ sessionId, isReopening, isFromStart: !this.#session.isSupplied })
+  #lastSeqOf(opening: Opening): number | undefined {
+    return this.#scope.facts.hasResume && this.#followed?.isOf(opening) ? this.#followed.lastSeq : undefined
   }
 
   #handleResumed(isComplete: boolean): void {
@@ -218,8 +202,8 @@ export class Recovery implements ChatObserver {
     if (!messages) return
     connection.replayed = undefined
     if (isComplete) {
-      if (messages.length > 0) this.reportRecovered(messages, 'resume')
-      return this.end()
+      if (messages.length > 0) this.#reportRecovered(messages, 'resume')
+      return this.#end()
     }
     // The history follows. Its elements have the numbers from which on the next reopening continues.
     if (this.#followed) this.#followed.lastSeq = undefined
@@ -246,8 +230,8 @@ export class Recovery implements ChatObserver {
     const followed = this.#followed
     if (!followed) return
     const last = followed.lastSeq ?? 0
-    if (seq <= last && !this.#hasWarned) {
-      this.#hasWarned = true
+    if (seq <= last && !this.#hasWarnedOfOrder) {
+      this.#hasWarnedOfOrder = true
       this.#scope.logger.warn(
         'The service numbers its frames out of order. The last number is taken as the present one.',
         { last, seq },
@@ -257,24 +241,154 @@ export class Recovery implements ChatObserver {
     followed.add(seq, frame)
   }
 
-  // ── What the gaps were filled with ────────────────────────────────────────────────────────────────────────────────
+  // ── The history ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The agent has answered, now or while the connection was down. */
-  handleAnswer(message: Message): void {
-    this.#streams.push(message)
-    this.#working.end()
+  /** @param isAwaited whether a history has to show what was missed */
+  #begin(isAwaited: boolean): void {
+    const followed = this.#followed
+    if (!followed) return
+    this.#endWait()
+    const { clock } = this.#scope.environment
+    followed.openedAt ??= clock.now()
+    followed.isMissing = isAwaited
+    if (!isAwaited) return
+    const connection = this.#connection
+    if (connection) {
+      connection.replayed = undefined
+      connection.held = []
+    }
+    this.#wait = { timer: clock.setTimeout(() => this.requestHistory(), HISTORY_WAIT_MS), era: new Era() }
+  }
+
+  /** Neither waits for a history nor requests it any more. */
+  #endWait(): void {
+    const wait = this.#wait
+    this.#wait = undefined
+    this.#scope.environment.clock.clearTimeout(wait?.timer)
+    wait?.era.end()
+  }
+
+  /**
+   * Requests the history that is awaited, once: when none has arrived in time, before another frame, or earlier.
+   *
+   * @returns whether one has been read; false where none is awaited
+   */
+  async requestHistory(): Promise<boolean> {
+    const wait = this.#wait
+    if (!wait) return false
+    wait.request ??= this.#load(wait)
+    return wait.request
+  }
+
+  async #load(wait: Wait): Promise<boolean> {
+    this.#scope.environment.clock.clearTimeout(wait.timer)
+    const loading = wait.era.during(signal => this.#session.loadHistory(signal))
+    const list = await loading.catch((error: unknown) => {
+      if (!wait.era.isOver && !this.#hasWarnedOfGap) {
+        this.#hasWarnedOfGap = true
+        this.#scope.logger.warn(
+          'Messages of an outage may be missing: the service sent no history on the reopening, and the transcript could not be loaded.',
+          { error },
+        )
+      }
+    })
+    if (wait.era.isOver) return false
+    this.#endWait()
+    if (list) this.#recover(list, 'rest')
+    else this.#end()
+    return list !== undefined
+  }
+
+  /** The service has sent the history of the session. */
+  #handleHistory(list: readonly unknown[]): void {
+    this.#session.handleHistory()
+    const followed = this.#followed
+    if (followed?.isMissing) {
+      this.#endWait()
+      return this.#recover(list, 'history')
+    }
+    const options = this.#mergeOptions()
+    const history = readHistory(list, this.#scope.facts)
+    this.#handOver(history)
+    if (!followed || !options || followed.isFromStart) return
+    // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
+    for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
+      this.#transcript.noteMissing(message, direction)
+    followed.isFromStart = true
+  }
+
+  #mergeOptions(): HistoryMergeOptions | undefined {
+    const transcript = this.#transcript
+    const { sessionId } = this.#scope.facts
+    const { opening, openedAt = 0, isFromStart = false } = this.#followed ?? {}
+    if (sessionId === undefined || sessionId !== opening?.sessionId) return undefined
+    return { transcript, sessionId, openedAt, isFromStart: isFromStart && transcript.isComplete }
+  }
+
+  /** Adds the messages that were missed to the transcript, and reports them. */
+  #recover(list: readonly unknown[], source: RecoverySource): void {
+    const transcript = this.#transcript
+    const followed = this.#followed
+    const options = this.#mergeOptions()
+    if (!followed || !options) return
+    const { sessionId } = options
+    const history = readHistory(list, this.#scope.facts)
+    const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
+    const { inserted, removed } = transcript.insert(mergeHistory(history, options), sessionId, typeOf, {
+      recovered: true,
+    })
+    const messages = inserted.map(({ message }) => message)
+    if (source === 'rest') followed.addRecovered(messages)
+    // A listener may sign out or restart.
+    const isLeft = () => this.#followed !== followed
+    for (const { message, entry } of inserted) {
+      if (entry) transcript.report(entry)
+      if (isLeft()) return
+      if (message.persona === PERSONA.AGENT) this.#report(message, isLeft)
+      if (isLeft()) return
+    }
+    transcript.reportTrimmed(removed)
+    if (messages.length > 0) this.#reportRecovered(messages, source)
+    if (isLeft()) return
+    this.#handOver(history)
+    this.#end()
+  }
+
+  /** Emits the events of a recovered message of the agent, with the result of its handler. */
+  #report(message: Message, isLeft: () => boolean): void {
+    const scope = this.#scope
+    const report = (result: HandlerResult | undefined) => {
+      if (isLeft()) return
+      const known = result as MessageHandlerResult | undefined
+      if (known?.type === 'agent_message') emitAgentMessage(scope, known, true)
+    }
+    const failed = (error: unknown) => scope.logger.error('A message handler failed.', error)
+    try {
+      const result = this.#processor.process(message)
+      if (result instanceof Promise) result.then(report).catch(failed)
+      else report(result as HandlerResult | undefined)
+    } catch (error) {
+      failed(error)
+    }
+    if (!isLeft()) this.handleAnswer(message)
+  }
+
+  #reportRecovered(messages: Message[], source: RecoverySource): void {
+    this.#scope.emit('messagesRecovered', () => ({ messages, source }))
   }
 
   /** A history has been read: its messages are in the transcript. */
-  handleHistory(history: readonly HistoryElement[]): void {
+  #handOver(history: readonly HistoryElement[]): void {
     void this.#resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
     this.#scope.shared?.shown.handleHistory(messages)
     this.#outbox.handleHistory(messages)
   }
 
-  reportRecovered(messages: Message[], source: RecoverySource): void {
-    this.#scope.emit('messagesRecovered', () => ({ messages, source }))
+  /** There is nothing more to recover: the outbox gets what waited. */
+  #end(): void {
+    this.#outbox.handleNoHistory()
+    this.#release()
   }
 
   #release(): void {
@@ -282,5 +396,73 @@ export class Recovery implements ChatObserver {
     const held = connection?.held
     if (connection) connection.held = undefined
     for (const message of held ?? []) this.#outbox.handleMessage(message)
+  }
+}
+
+interface Frame {
+  readonly messageId?: unknown
+  readonly content?: unknown
+}
+
+const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? content ?? ''}`
+
+/** How many numbers of processed frames are kept, by which repeated frames are recognized. */
+const KEPT_NUMBERS = 1_000
+
+/** Most recovered messages of which a repetition is noticed. */
+const KEPT_RECOVERED = 500
+
+/** A session, and what this page has of it: the processed frames by their numbers, and the recovered messages. */
+class FollowedSession {
+  readonly opening: Opening
+  /** Number of the last processed frame; undefined where it is unknown. */
+  lastSeq: number | undefined
+  /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
+  #processed: Map<number, string> | undefined
+  /** What a history call has recovered: the chat may send it too, also after another reconnect. */
+  #recovered: KnownMessage[] = []
+  /** Wall-clock time when this page first had the session open. */
+  openedAt: number | undefined
+  /** Whether this page knows the session from its start, or restores its beginning. */
+  isFromStart: boolean
+  /** Whether messages may have been missed before the present connection, which a history has to show. */
+  isMissing = false
+
+  /** @param opening one of the session */
+  constructor(opening: Opening) {
+    this.opening = opening
+    // In a session that was resumed or supplied, frames were sent before this page opened it.
+    this.lastSeq = opening.isOwn ? 0 : undefined
+    this.isFromStart = !opening.isSupplied
+  }
+
+  isOf({ sessionId }: Opening): boolean {
+    return sessionId === this.opening.sessionId
+  }
+
+  has(seq: number, frame: Frame): boolean {
+    return this.#processed?.get(seq) === identityOf(frame)
+  }
+
+  add(seq: number, frame: Frame): void {
+    this.#processed ??= new Map()
+    const kept = this.#processed
+    kept.set(seq, identityOf(frame))
+    if (kept.size > KEPT_NUMBERS) for (const oldest of kept.keys()) return void kept.delete(oldest)
+  }
+
+  addRecovered(messages: readonly Message[]): void {
+    this.#recovered = [...this.#recovered, ...messages.map(message => knownMessage(message))].slice(-KEPT_RECOVERED)
+  }
+
+  /** Whether a message that arrives was recovered before. True once for each. */
+  isRepeated(message: Message): boolean {
+    const known = this.#recovered
+    if (!known.length || message.persona !== PERSONA.AGENT) return false
+    const arrived = knownMessage(message)
+    const index = known.findIndex(each => each.fingerprint === arrived.fingerprint && haveSameMark(each, arrived))
+    if (index < 0) return false
+    known.splice(index, 1)
+    return true
   }
 }

@@ -1,5 +1,5 @@
 import { encodeMessage, encodePing, PERSONA, ROLE } from '@aiagent/protocol'
-import { chatAddress } from '../chat/chat-address.ts'
+import { chatAddress } from '../chat/transport.ts'
 import { sleep } from '../platform/clock.ts'
 import type { Examination } from './examination.ts'
 import { ProbeSocket } from './probe-socket.ts'

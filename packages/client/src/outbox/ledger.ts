@@ -269,8 +269,9 @@ export class DeliveryLedger {
    *
    * @param isReopening whether the previous connection had the same session
    * @param isFromStart whether nothing was said in the session before this page opened it
+   * @param isNew whether this page has just created the session, whose history shows no message of an earlier one
    */
-  handleConnected(isReopening: boolean, isFromStart: boolean): void {
+  handleConnected(isReopening: boolean, isFromStart: boolean, isNew: boolean): void {
     const { environment, facts } = this.#scope
     this.endSession('session_ended', facts.sessionId)
     this.again = undefined
@@ -281,6 +282,7 @@ export class DeliveryLedger {
     // The service drops repetitions, so that nothing has to be found out first.
     if (facts.hasReceipts) return this.decide()
     if (!this.unproven().some(({ isInDoubt }) => isInDoubt)) return
+    if (isNew) return this.decide()
     const limitMs = isInsistent(this.#scope) ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
     this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
   }

@@ -1,6 +1,6 @@
 import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Chat, ChatObserver, ConnectionLoss } from '../chat/chat.ts'
-import type { ChatSession } from '../chat/chat-session.ts'
+import type { ChatSession, Opening } from '../chat/chat-session.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
@@ -71,8 +71,8 @@ export class Outbox implements ChatObserver {
   readonly ledger: DeliveryLedger
   /** Only with `persistQueue` or `tabs`. */
   stored: OptionalFeature<QueueStore> | undefined
-  /** The session of the last connection, until it is left. */
-  #sessionId: string | undefined
+  /** The opening of the last connection, until its session is left. */
+  #opening: Opening | undefined
 
   constructor(
     scope: OutboxScope,
@@ -227,7 +227,7 @@ export class Outbox implements ChatObserver {
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
     this.clear('signed_out')
-    this.#sessionId = undefined
+    this.#opening = undefined
     this.#turns.endSession()
     this.ledger.endSession('signed_out')
     this.ledger.clear()
@@ -451,20 +451,20 @@ export class Outbox implements ChatObserver {
     this.ledger.handleNoHistory()
   }
 
-  handleConnected(): void {
-    const { sessionId } = this.#scope.facts
-    const isReopening = sessionId === this.#sessionId
-    this.#sessionId = sessionId
+  handleConnected(opening: Opening): void {
+    const isReopening = opening.sessionId === this.#opening?.sessionId
+    this.#opening = opening
     this.ledger.store?.handleConnected()
     // Another tab may write the same text.
-    this.ledger.handleConnected(isReopening, this.#session.isOwn && !this.#scope.config.tabs)
+    const isFromStart = opening.isOwn && !this.#scope.config.tabs
+    this.ledger.handleConnected(isReopening, isFromStart, opening.isCreated && !opening.isReopening)
     if (isReopening) this.#turns.handleReopened()
     else this.#turns.endSession()
   }
 
   /** The session goes on without this page, which stays connected to nothing until it has something to send. */
   handleSessionTaken(isAnswered: (id: string) => boolean): void {
-    this.#sessionId = undefined
+    this.#opening = undefined
     this.ledger.leaveSession(isAnswered)
     this.#turns.endSession()
   }

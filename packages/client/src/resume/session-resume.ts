@@ -1,7 +1,7 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import type { ChatSession, RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
-import type { MessageProcessor } from '../conversation/message-processor.ts'
+import type { MessageProcessor } from '../conversation/handlers.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { HistoryElement, Message, MessageOrigin } from '../log/message.ts'
 import { mergeHistory, readHistory } from '../log/reconcile.ts'
@@ -14,8 +14,7 @@ import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-
 import { KeyedStore, type KeyParts, KINDS, keysWith } from '../storage/keyed-store.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import type { SessionStore } from './session-store.ts'
-import { SESSION_VERSION, StoredSession } from './stored-session.ts'
+import { SESSION_VERSION, type SessionStore, StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
@@ -35,7 +34,9 @@ type SessionResumeScope = AgentScope<'transcriptRestored'>
 interface ResumedSession {
   readonly id: string
   /** When this page resumed it, in milliseconds since the epoch. */
-  readonly since: number
+  since: number
+  /** Whether another page has opened it. */
+  readonly isJoined?: true
   /** Time of the last message that the service had then, by its own clock; undefined where it has not said. */
   lastTime?: number
   /** Whether the chat has sent its history. */
@@ -52,8 +53,6 @@ export class SessionResume implements SessionKeeper {
   readonly #stored: SessionStore | undefined
   readonly #isTabs: boolean
   #resumed: ResumedSession | undefined
-  /** A session that another page has opened, until its history arrives. */
-  #joined: string | undefined
 
   /** @param share the store that shares the session with other tabs, over that of this tab; absent where it is not shared */
   constructor(
@@ -88,40 +87,35 @@ export class SessionResume implements SessionKeeper {
     if (this.#isTabs) void this.#stored.forget(this.#names, { user: this.#parts.user() })
     const id = await untilAborted(this.#stored.take(key), signal)
     if (id === undefined) return undefined
-    const isEmpty = await this.#find(id, signal)
-    if (isEmpty !== undefined) return { id, needsContext: this.#parts.context.hasNews, isEmpty }
+    const found = await this.#find(id, signal)
+    if (found) return { id, needsContext: this.#parts.context.hasNews, isEmpty: found.isEmpty }
     this.keep(undefined)
     return undefined
   }
 
-  async isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    return (await this.#find(id, signal)) !== undefined
-  }
-
   keep(id: string | undefined): void {
     if (id !== this.#resumed?.id) this.#resumed = undefined
-    if (id !== this.#joined) this.#joined = undefined
     const key = this.#key()
     if (id === undefined) this.#stored?.drop()
     else if (key !== undefined) this.#stored?.keep(id, key)
   }
 
   join(id: string): void {
-    this.#joined = id
+    this.#resumed = { id, since: this.#scope.environment.clock.now(), isJoined: true }
   }
 
   /** The chat has sent the history of the session. */
   historyArrived(history: readonly HistoryElement[]): void {
-    if (this.#joined !== undefined) return void this.#restoreJoined(this.#joined, history)
     const resumed = this.#resumed
     if (!resumed || resumed.hasHistory) return
     resumed.hasHistory = true
-    this.#restore(resumed, history)
+    if (resumed.isJoined) void this.#restoreJoined(resumed, history)
+    else this.#restore(resumed, history)
   }
 
   /** Removes the stored sessions of a user; in a tab's own store, those of every user and agent of the deployment. */
   async forgetUser(user: string | undefined): Promise<void> {
-    this.#resumed = this.#joined = undefined
+    this.#resumed = undefined
     const { hash } = this.#names
     if (this.#isTabs) return this.#stored?.forget({ hash })
     // The prefix names the conversation, so that its anonymous user is the present one.
@@ -144,8 +138,8 @@ export class SessionResume implements SessionKeeper {
     await this.#stored?.release()
   }
 
-  /** Restores the transcript of a session. Returns whether it is empty; undefined where the service does not know the session. */
-  async #find(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
+  /** Restores the transcript of a session. Returns whether it is empty, as far as is known; undefined for an unknown session. */
+  async #find(id: string, signal: AbortSignal): Promise<Pick<RecalledSession, 'isEmpty'> | undefined> {
     const { environment, logger } = this.#scope
     try {
       const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner =>
@@ -156,16 +150,16 @@ export class SessionResume implements SessionKeeper {
       const { lastTime = Number.POSITIVE_INFINITY } = resumed
       this.#restore({ ...resumed, lastTime }, history)
       resumed.lastTime ??= Math.max(...history.map(({ message }) => message.timestamp ?? 0))
-      return !list.length
+      return { isEmpty: list.length === 0 }
     } catch (error) {
-      if (signal?.aborted) throw error
+      if (signal.aborted) throw error
       if (error instanceof ApiError && isSessionRefusal(error.status)) {
         this.#scope.reportError(forgotten(error))
         return undefined
       }
       logger.warn('Could not load the previous transcript. The conversation continues without it.', { error })
       this.#resume(id)
-      return false
+      return { isEmpty: undefined }
     }
   }
 
@@ -175,15 +169,11 @@ export class SessionResume implements SessionKeeper {
   }
 
   /** The other page knows only what the agent has said: the service knows the order of everything. */
-  async #restoreJoined(id: string, shown: readonly HistoryElement[]): Promise<void> {
-    this.#joined = undefined
-    const { clock } = this.#scope.environment
-    const resumed = this.#resume(id)
-    resumed.hasHistory = true
-    const history = await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, undefined, inner =>
-      this.#parts.session.loadTranscript(id, inner),
-    )
-      .then(list => readHistory(list, this.#originOf(id)))
+  async #restoreJoined(resumed: ResumedSession, shown: readonly HistoryElement[]): Promise<void> {
+    resumed.since = this.#scope.environment.clock.now()
+    const history = await this.#parts.session
+      .loadHistory()
+      .then(list => readHistory(list, this.#originOf(resumed.id)))
       .catch(() => shown)
     if (this.#resumed === resumed) this.#restore(resumed, history)
   }

@@ -1,4 +1,4 @@
-import type { SessionStore } from '../resume/session-store.ts'
+import type { SessionStore } from '../resume/stored-session.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
 
 /** What the tabs of one conversation agree on. */

@@ -1,12 +1,8 @@
 import type { DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
 import { findShownOfTabs, readHistory } from '../log/reconcile.ts'
-import { withTimeLimit } from '../util/abort.ts'
 import type { ForeignMessages } from './foreign-messages.ts'
 import type { TabParts } from './tab-parts.ts'
-
-/** Time limit for the history that shows what an ended tab has sent, in milliseconds. */
-const HISTORY_LIMIT_MS = 5_000
 
 /** Acknowledges the messages of all tabs that a history of the session shows. */
 export class ShownMessages {
@@ -45,12 +41,13 @@ export class ShownMessages {
 
   /** Loads the history: the service sends none over a connection that is untouched. */
   async read(): Promise<void> {
-    const { scope, session } = this.#parts
+    const { scope, session, recovery } = this.#parts
     const { id: sessionId } = this.#session
-    if (sessionId === undefined) return
-    const load = (signal: AbortSignal) => session.loadTranscript(sessionId, signal)
-    const { environment, facts } = scope
-    const list = await withTimeLimit(environment.clock, HISTORY_LIMIT_MS, undefined, load).catch(() => [])
+    // The history that a reconnect needs shows it too.
+    if (await recovery.requestHistory()) return
+    if (sessionId === undefined || sessionId !== session.id) return
+    const { facts } = scope
+    const list = await session.loadHistory().catch(() => [])
     const history = readHistory(list, { agentName: facts.agentName, agentId: facts.agentId, sessionId })
     if (sessionId === this.#session.id) this.handleHistory(history.map(({ message }) => message))
   }

@@ -2,7 +2,51 @@ import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
 import type { AgentScope } from '../scope.ts'
 import type { ConnectionState } from './connection-state.ts'
-import type { ReconnectPolicy } from './reconnect-policy.ts'
+
+export interface ReconnectPolicyOptions {
+  maxReconnectAttempts: number
+  baseReconnectDelay: number
+  maxReconnectDelay: number
+}
+
+/** Returns a number from 0 to 1, as `Math.random`. */
+interface RandomSource {
+  random(): number
+}
+
+/** Beyond this the doubling has reached any sensible maximum, and a power would overflow. */
+const LARGEST_EXPONENT = 40
+
+/**
+ * Decides how a lost connection is retried. Has no side effects.
+ *
+ * The wait doubles with each failed attempt, with jitter in the upper half of the step: with
+ * c = min(base · 2^(attempt+1), max) it is uniform in [max(base, c/2), c]: 1–2, 2–4 … 15–30 s with the defaults. The jitter
+ * prevents clients that lost the service together from reconnecting together.
+ */
+export class ReconnectPolicy {
+  readonly #options: ReconnectPolicyOptions
+  readonly #source: RandomSource
+
+  constructor(options: ReconnectPolicyOptions, source: RandomSource) {
+    this.#options = options
+    this.#source = source
+  }
+
+  /** Number of attempts before the connection is closed. */
+  get maxAttempts(): number {
+    return this.#options.maxReconnectAttempts
+  }
+
+  /** Wait before attempt number `attempt` (from 0), in milliseconds. */
+  delayFor(attempt: number): number {
+    const { baseReconnectDelay, maxReconnectDelay: max } = this.#options
+    const base = Math.min(baseReconnectDelay, max)
+    const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
+    const floor = Math.max(base, ceiling / 2)
+    return floor + this.#source.random() * (ceiling - floor)
+  }
+}
 
 /** For this long, a return of the page counts as the cause of a failure, in milliseconds. */
 const RECENT_MS = 2_000
@@ -45,7 +89,7 @@ export class Retry {
     this.attempts = 0
     this.#stop ??= this.#page?.onReturn(() => {
       this.#returnedAt = this.#clock.monotonic()
-      if (this.#wait) this.#endWait(this.#wait.onDue)
+      this.hurry()
     })
   }
 
@@ -87,11 +131,13 @@ export class Retry {
     this.#clock.clearTimeout(this.#timer)
   }
 
-  /** The page is back. */
-  #endWait(onDue: () => void): void {
+  /** Ends the wait with an attempt at once: the page is back, or the reason of the failures is gone. */
+  hurry(): void {
+    const wait = this.#wait
+    if (!wait) return
     this.#consumeReturn()
     this.skip()
-    onDue()
+    wait.onDue()
   }
 
   #consumeReturn(): boolean {
@@ -113,7 +159,7 @@ export class Retry {
     const wallTime = this.#clock.now()
     const hasSlept = this.#page !== undefined && wallTime - this.#lookedAt > LOOK_EVERY_MS + JUMP_MS
     this.#lookedAt = wallTime
-    if (hasSlept) return this.#endWait(wait.onDue)
+    if (hasSlept) return this.hurry()
     if (leftMs > 0) return this.#arm(leftMs)
     this.cancel()
     wait.onDue()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveConfig } from '../check-config.ts'
-import { ReconnectPolicy } from './reconnect-policy.ts'
+import { ReconnectPolicy } from './backoff.ts'
 
 const defaults = resolveConfig({ id: 'help', endpoint: 'https://agents.example' })
 

@@ -5,9 +5,9 @@ import {
   type HandlerResult,
   handled,
   type MessageHandlerResult,
+  MessageProcessor,
   resultOf,
-} from './message-handler.ts'
-import { MessageProcessor } from './message-processor.ts'
+} from './handlers.ts'
 
 const setUp = () => {
   const told = { refreshes: 0 }

@@ -1,6 +1,6 @@
 import { FakeWebSocket } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { WebSocketTransport } from './websocket-transport.ts'
+import { WebSocketTransport } from './transport.ts'
 
 /** As platforms do: what is written to a socket that is closing or closed disappears without a word. */
 class SilentWebSocket extends FakeWebSocket {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConnectionError } from '../errors.ts'
-import { chatAddress } from './chat-address.ts'
+import { chatAddress } from './transport.ts'
 
 const address = (
   webSocketDomain: string | null | undefined,
