@@ -386,7 +386,7 @@ export class Attempt implements TransportListener {
 // ── The end of a connection ───────────────────────────────────────────────────────────────────────────────────────
 
 /** Why the service, or the network, closed a connection. */
-export function closeCauseOf({ code, reason }: SocketCloseEvent): CloseCause {
+function closeCauseOf({ code, reason }: SocketCloseEvent): CloseCause {
   if (reason === DEAD_CONNECTION_REASON) return 'dead_connection'
   if (reason === FRAME_TOO_LARGE_REASON || reason === FRAMES_WAIT_REASON) return 'frame_too_large'
   if (code === CLOSE_CODE.NORMAL || code === CLOSE_CODE.NO_STATUS) return 'ended_by_service'
@@ -399,4 +399,4 @@ const SERVICE_RESTART = 1012
 const TRY_AGAIN_LATER = 1013
 
 /** The remedy for a chat that the service has ended. */
-export const REOPEN = 'Call connect(). It reopens the session, or creates a new one if the service has ended it.'
+const REOPEN = 'Call connect(). It reopens the session, or creates a new one if the service has ended it.'

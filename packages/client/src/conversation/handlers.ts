@@ -168,12 +168,12 @@ export function handled(message: Message): HandledMessage {
 }
 
 /** A frame's data, or an empty object. */
-export function dataOf(message: Message): MessageData {
+function dataOf(message: Message): MessageData {
   return message.messageData ?? NO_DATA
 }
 
 /** The frame's error code as text, whatever the service sent. */
-export function errorCodeOf(message: Message): string | undefined {
+function errorCodeOf(message: Message): string | undefined {
   const code = message.messageData?.error_code
   return code === undefined || code === null ? undefined : String(code)
 }
