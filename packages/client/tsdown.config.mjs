@@ -6,7 +6,7 @@ const SHARED_FILES = [
   // Node, which needs the limits and the pings. Otherwise this file and that of the agent would import each other.
   {
     name: 'base',
-    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:escalation|handlers|message-helpers))\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$/,
     priority: 2,
   },
   // What `import '@aiagent/client'` loads.

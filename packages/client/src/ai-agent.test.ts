@@ -13,7 +13,7 @@ import {
   sessionBodies,
   setUp,
 } from '../test/agent-harness.ts'
-import { BaseMessageHandler, type HandlerResult } from './conversation/handlers.ts'
+import { BaseMessageHandler, type HandlerResult } from './conversation/message-handler.ts'
 import { createFeedbackMessage } from './conversation/message-helpers.ts'
 import type { AgentEvent } from './events.ts'
 import type { Message } from './log/message.ts'

@@ -2,7 +2,7 @@ import type { AgentDetails, AgentListItem, ContextValidationIssue } from '@aiage
 import { assertType, describe, expectTypeOf, it } from 'vitest'
 import type { AiAgent } from './ai-agent.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
-import type { AgentMessage } from './conversation/handlers.ts'
+import type { AgentMessage } from './conversation/message-handler.ts'
 import type { AnySDKError, ApiError, AuthError } from './errors.ts'
 import type {
   AgentEvent,

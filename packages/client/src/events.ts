@@ -7,8 +7,12 @@ import type {
   FilterTags,
   UserContext,
 } from './contact-center/connector/call-details.ts'
-import type { Escalation } from './conversation/escalation.ts'
-import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/handlers.ts'
+import type {
+  AgentMessageResult,
+  ChatHistoryResult,
+  Escalation,
+  HeartbeatResult,
+} from './conversation/message-handler.ts'
 import type { AnySDKError } from './errors.ts'
 import type { InitializedAgent } from './facts.ts'
 import type { DeliveryUpdate } from './log/delivery-state.ts'

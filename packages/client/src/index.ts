@@ -88,34 +88,34 @@ export type {
 export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
 export type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 export {
-  type AlternateEscalation,
-  type Escalation,
-  handOverAddress,
-  type LiveEscalation,
-} from './conversation/escalation.ts'
+  ChatHistoryHandler,
+  ContextValidationHandler,
+  ErrorMessageHandler,
+  HeartbeatHandler,
+  MessageProcessor,
+  TokenRefreshHandler,
+  type TokenRefreshHandlerOptions,
+} from './conversation/handlers.ts'
 export {
   type AgentMessage,
   AgentMessageHandler,
   type AgentMessageResult,
+  type AlternateEscalation,
   BaseMessageHandler,
-  ChatHistoryHandler,
   type ChatHistoryResult,
-  ContextValidationHandler,
   type ContextValidationResult,
-  ErrorMessageHandler,
   type ErrorMessageResult,
+  type Escalation,
   type EscalationOption,
   type HandledMessage,
   type HandlerResult,
-  HeartbeatHandler,
   type HeartbeatResult,
+  handOverAddress,
+  type LiveEscalation,
   type MessageHandlerResult,
-  MessageProcessor,
   type Party,
-  TokenRefreshHandler,
-  type TokenRefreshHandlerOptions,
   type TokenRefreshResult,
-} from './conversation/handlers.ts'
+} from './conversation/message-handler.ts'
 export {
   type AgentMessageParams,
   type ContextMessageParams,

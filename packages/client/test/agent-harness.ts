@@ -2,7 +2,7 @@ import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/em
 import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
-import { BaseMessageHandler, type HandlerResult } from '../src/conversation/handlers.ts'
+import { BaseMessageHandler, type HandlerResult } from '../src/conversation/message-handler.ts'
 import type { AgentEvent, AgentEventType } from '../src/events.ts'
 import type { Message } from '../src/log/message.ts'
 import type { Environment } from '../src/platform/environment.ts'

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../log/message.ts'
-import { escalationOf, handOverAddress } from './escalation.ts'
-import { AgentMessageHandler, type AgentMessageResult } from './handlers.ts'
+import { AgentMessageHandler, type AgentMessageResult, escalationOf, handOverAddress } from './message-handler.ts'
 
 const resultFor = (messageData: Message['messageData']): AgentMessageResult =>
   new AgentMessageHandler().handle(new Message('agent', 'any', 'Hold on.', { messageId: 'm1', messageData }))

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Message } from '../log/message.ts'
+import { MessageProcessor } from './handlers.ts'
 import {
   BaseMessageHandler,
   type HandlerResult,
   handled,
   type MessageHandlerResult,
-  MessageProcessor,
   resultOf,
-} from './handlers.ts'
+} from './message-handler.ts'
 
 const setUp = () => {
   const told = { refreshes: 0 }

@@ -2,8 +2,8 @@ import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { UnreadableFrame } from '../events.ts'
 import type { Message } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
-import { escalationOf } from './escalation.ts'
-import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './handlers.ts'
+import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './message-handler.ts'
+import { escalationOf } from './message-handler.ts'
 
 /** Events that a received message can cause. */
 export type InboundEventType =

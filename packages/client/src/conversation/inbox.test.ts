@@ -2,8 +2,9 @@ import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { listen, setUpScope } from '../../test/fake-scope.ts'
 import { Message } from '../log/message.ts'
-import { BaseMessageHandler, type HandlerResult, handled, MessageProcessor, resultOf } from './handlers.ts'
+import { MessageProcessor } from './handlers.ts'
 import { Inbox } from './inbox.ts'
+import { BaseMessageHandler, type HandlerResult, handled, resultOf } from './message-handler.ts'
 
 function setUp(during: (entry: string) => void = () => {}) {
   const log: string[] = []

@@ -1,4 +1,3 @@
-import { PERSONA } from '@aiagent/protocol'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
 import {
   composeMessage,
@@ -224,20 +223,4 @@ export function isSettled(state: OutboxEntry['state'] | DeliveryState): state is
 export function stateOf({ state, isUnreported }: OutboxEntry): DeliveryState {
   if (isUnreported) return 'sent'
   return state === 'awaiting-turn' || state === 'held' ? 'queued' : state
-}
-
-/** Whether messages in doubt are repeated, although the service may have them. */
-export function isInsistent({ config }: AgentScope<never>): boolean {
-  return config.delivery === 'at-least-once'
-}
-
-/** Whether the service recognizes a repetition of the message. */
-export function hasKey({ message: { persona } }: OutboxEntry, { facts }: AgentScope<never>): boolean {
-  return facts.hasReceipts && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
-}
-
-/** Whether an entry without evidence is sent again by itself. */
-export function isSentAgain(entry: OutboxEntry, scope: AgentScope<never>): boolean {
-  const isSafe = hasKey(entry, scope) && entry.written?.sessionId === scope.facts.sessionId
-  return isSafe || (isInsistent(scope) && entry.isInDoubt === true)
 }

@@ -2,7 +2,7 @@ import { addMessageId } from '@aiagent/protocol'
 import type { Transport } from '../chat/transport.ts'
 import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
-import { hasKey, type OutboxEntry } from './delivery.ts'
+import type { OutboxEntry } from './delivery.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
@@ -105,7 +105,7 @@ export class Lane {
   /** Returns false when the socket is closing; its close event follows. */
   #write(entry: OutboxEntry, frame: string, transport: Transport): boolean {
     try {
-      transport.send(hasKey(entry, this.#scope) ? addMessageId(frame, entry.id) : frame)
+      transport.send(this.#ledger.hasKey(entry) ? addMessageId(frame, entry.id) : frame)
     } catch {
       this.close()
       return false

@@ -4,7 +4,7 @@ import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } f
 import type { Message } from '../log/message.ts'
 import { findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
-import { EntryList, isInsistent, isSentAgain, isSettled, type OutboxEntry, stateOf } from './delivery.ts'
+import { EntryList, isSettled, type OutboxEntry, stateOf } from './delivery.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -101,8 +101,24 @@ export class DeliveryLedger {
   get limit(): 'none' | 'resend' | undefined {
     const { store } = this
     // The store has not marked it yet, or messages in doubt may have to be sent first.
-    if (store?.isClaiming || (this.#wait !== undefined && isInsistent(this.#scope))) return 'none'
+    if (store?.isClaiming || (this.#wait !== undefined && this.#isInsistent)) return 'none'
     return this.#scope.facts.hasReceipts && this.#sent.size >= WINDOW ? 'resend' : undefined
+  }
+
+  /** Whether messages in doubt are repeated, although the service may have them. */
+  get #isInsistent(): boolean {
+    return this.#scope.config.delivery === 'at-least-once'
+  }
+
+  /** Whether the service recognizes a repetition of the message. */
+  hasKey({ message: { persona } }: OutboxEntry): boolean {
+    return this.#scope.facts.hasReceipts && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
+  }
+
+  /** Whether an entry without evidence is sent again by itself. */
+  isSentAgain(entry: OutboxEntry): boolean {
+    const isSafe = this.hasKey(entry) && entry.written?.sessionId === this.#scope.facts.sessionId
+    return isSafe || (this.#isInsistent && entry.isInDoubt === true)
   }
 
   get(id: string): OutboxEntry | undefined {
@@ -283,7 +299,7 @@ export class DeliveryLedger {
     if (facts.hasReceipts) return this.decide()
     if (!this.unproven().some(({ isInDoubt }) => isInDoubt)) return
     if (isNew) return this.decide()
-    const limitMs = isInsistent(this.#scope) ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
+    const limitMs = this.#isInsistent ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
     this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
   }
 
@@ -324,7 +340,7 @@ export class DeliveryLedger {
 
   /** No history of the session will come. One that is late may still save the user a message that arrives twice. */
   handleNoHistory(): void {
-    if (this.#wait !== undefined && !isInsistent(this.#scope)) this.decide()
+    if (this.#wait !== undefined && !this.#isInsistent) this.decide()
   }
 
   /** Nothing more will be found out about the messages in doubt: they are sent again, or they are `unknown`. */
@@ -332,7 +348,7 @@ export class DeliveryLedger {
     this.#endWait()
     const again: OutboxEntry[] = []
     for (const entry of this.unproven())
-      if (isSentAgain(entry, this.#scope)) again.push(entry)
+      if (this.isSentAgain(entry)) again.push(entry)
       else if (entry.isInDoubt) {
         entry.isInDoubt = false
         if (entry.state === 'sent') this.settle(entry, 'unknown', 'connection_lost')

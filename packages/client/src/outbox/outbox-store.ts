@@ -13,7 +13,7 @@ import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { hasKey, isSentAgain, type OutboxEntry } from './delivery.ts'
+import type { OutboxEntry } from './delivery.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
 import {
@@ -77,7 +77,7 @@ export class OutboxStore implements QueueStore {
   snapshot(): QueueSnapshot {
     const { lane, ledger } = this.#outbox
     const { facts } = this.#scope
-    const sent = ledger.sent.filter(entry => hasKey(entry, this.#scope))
+    const sent = ledger.sent.filter(entry => ledger.hasKey(entry))
     const claim = lane.isOpen ? { sessionId: facts.sessionId } : undefined
     return { entries: [...sent, ...this.#restored, ...ledger.queued], claim }
   }
@@ -103,8 +103,8 @@ export class OutboxStore implements QueueStore {
       if (!this.#isKnown(entry)) continue
       if (!isAdopted(entry)) this.#accepted(entry, false)
       // With a receipt it can be sent again safely, in its session.
-      else if (isSentAgain(entry, this.#scope)) this.#accepted(entry, true)
-      else if (!hasKey(entry, this.#scope)) {
+      else if (ledger.isSentAgain(entry)) this.#accepted(entry, true)
+      else if (!ledger.hasKey(entry)) {
         ledger.settle(entry, 'unknown', 'page_ended')
         if (present.has(entry)) this.#show(entry)
       }
@@ -118,7 +118,7 @@ export class OutboxStore implements QueueStore {
     const entries = this.#unplaced
     this.#unplaced = []
     for (const entry of entries)
-      if (this.#isKnown(entry) && this.#locate(entry) && !hasKey(entry, this.#scope)) this.#show(entry)
+      if (this.#isKnown(entry) && this.#locate(entry) && !this.#outbox.ledger.hasKey(entry)) this.#show(entry)
   }
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */

@@ -100,7 +100,7 @@ export class Outbox implements ChatObserver {
     this.#transcript = transcript
     this.#liveness = liveness
     this.ledger = new DeliveryLedger(scope, () => this.lane.resume())
-    this.#turns = new TurnTaking(scope, () => this.#startNext())
+    this.#turns = new TurnTaking(scope, this.ledger, () => this.#startNext())
     this.lane = new Lane(scope, this.ledger, this.#turns)
     chat.observe(this)
   }

@@ -3,7 +3,8 @@ import { MessageError, type SDKError } from '../errors.ts'
 import { isUserMessage, type Message } from '../log/message.ts'
 import { findAnswer } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
-import { isSentAgain, type OutboxEntry, type Question } from './delivery.ts'
+import type { OutboxEntry, Question } from './delivery.ts'
+import type { DeliveryLedger } from './ledger.ts'
 
 /*
  * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is.
@@ -53,6 +54,7 @@ type Turn =
 
 export class TurnTaking {
   readonly #scope: AgentScope<never>
+  readonly #ledger: DeliveryLedger
   readonly #startNext: () => void
   #turn: Turn | undefined
   /** The last message of the agent: in a history, what comes after it is new. */
@@ -68,8 +70,9 @@ export class TurnTaking {
   #gaps: number[] | undefined
 
   /** @param startNext a question may be able to start: the previous one ended, or the pause is over */
-  constructor(scope: AgentScope<never>, startNext: () => void) {
+  constructor(scope: AgentScope<never>, ledger: DeliveryLedger, startNext: () => void) {
     this.#scope = scope
+    this.#ledger = ledger
     this.#startNext = startNext
   }
 
@@ -83,7 +86,7 @@ export class TurnTaking {
     const { environment, shared } = this.#scope
     const { clock } = environment
     const turn = this.#turn
-    if (turn?.at === 'unverified' && turn.isOverdue && !isSentAgain(turn.question, this.#scope))
+    if (turn?.at === 'unverified' && turn.isOverdue && !this.#ledger.isSentAgain(turn.question))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
@@ -124,7 +127,7 @@ export class TurnTaking {
     }
     if (turn.at === 'unverified') {
       // The history of the reopened chat may still show the answer.
-      if (isSentAgain(entry, this.#scope)) return
+      if (this.#ledger.isSentAgain(entry)) return
       this.#scope.environment.clock.clearTimeout(turn.timer)
     }
     this.#turn = { at: 'open', question: turn.question }
@@ -182,7 +185,7 @@ export class TurnTaking {
     const found = findAnswer(messages, question.message, this.#lastHeard ?? 'start', written)
     if (!found) return
     const { isAsked, answer } = found
-    if (!isAsked && !isSentAgain(question, this.#scope))
+    if (!isAsked && !this.#ledger.isSentAgain(question))
       return this.#fail('The connection was lost before the question reached the service.')
     if (answer) {
       this.#hear(answer)

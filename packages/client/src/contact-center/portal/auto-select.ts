@@ -1,5 +1,15 @@
-import { type Id, isJsonObject, type Portal, type PortalDetails, sameId, type UserProfile } from '@aiagent/protocol'
+import {
+  type AgentDetails,
+  type Id,
+  isJsonObject,
+  type Portal,
+  type PortalDetails,
+  sameId,
+  type UserProfile,
+} from '@aiagent/protocol'
 import { PORTAL_ATTRIBUTE } from '../../chat/portal-context.ts'
+import type { KnownInitParams } from '../../init-params.ts'
+import { usesPortalProfile } from './portal-flow.ts'
 
 /** Context attribute that names the profile to select. */
 const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
@@ -82,4 +92,27 @@ export function profileAttribute(
   if (stored === undefined) return undefined
   const id = String(profileId)
   return { [PROFILE_ATTRIBUTE]: isJsonObject(stored) ? { ...stored, value: id } : id }
+}
+
+/** Whether the portals are those for customers, rather than the user's own. */
+export function listsForCustomers(agent: Pick<AgentDetails, 'userType' | 'portals'>): boolean {
+  return agent.userType === 'customer' && Boolean(agent.portals?.length)
+}
+
+/** The department whose portals are offered: the agent's, else the host's. A blank one counts as missing. */
+export function departmentOf(
+  agent: Pick<AgentDetails, 'departmentId'>,
+  params: Pick<KnownInitParams, 'departmentId'>,
+): string | undefined {
+  return String(agent.departmentId ?? '').trim() || params.departmentId
+}
+
+/** Whether the selected profile is stored at the service. */
+export function persistsProfile(
+  agent: Pick<AgentDetails, 'userType'>,
+  params: Pick<KnownInitParams, 'authType'>,
+): boolean {
+  if (usesPortalProfile(agent, params)) return false
+  const isUser = agent.userType === 'agent' || params.authType === 'user'
+  return isUser || (!agent.userType?.trim() && !params.authType)
 }

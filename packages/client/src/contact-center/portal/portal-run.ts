@@ -21,9 +21,17 @@ import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
 import type { ConnectorPortalHooks } from '../connector/platform-connector.ts'
-import { choosePortal, chooseProfile, type InitialContext, portalProfiles } from './auto-select.ts'
+import {
+  choosePortal,
+  chooseProfile,
+  departmentOf,
+  type InitialContext,
+  listsForCustomers,
+  persistsProfile,
+  portalProfiles,
+} from './auto-select.ts'
 import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
-import { departmentOf, listsForCustomers, persistsProfile, usesPortalProfile } from './portal-flow.ts'
+import { usesPortalProfile } from './portal-flow.ts'
 import type { ProfileCache, SelectedProfileStore } from './profile-stores.ts'
 
 /** Pseudo id for "no profile": the service does not know it. */
