@@ -86,6 +86,8 @@ export class Chat implements ConnectionOwner, TokenListener {
   #departure: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** Ended by a disconnect of the host: earlier operations that are still pending are cancelled. */
   #era = new Era()
+  /** The attempts during which the session is checked; undefined where it was not. */
+  #check: Era | undefined
   /** Created with the first restart. */
   #restarting: JoinedTask<void> | undefined
 
@@ -265,7 +267,10 @@ export class Chat implements ConnectionOwner, TokenListener {
     logger.debug(`Connection: ${previousState} → ${state}`)
     this.#authentication.watchExpiry(state !== ConnectionState.CLOSED && !shared?.isFollower)
     reportState(this.#scope, state, retryInMs)
-    if (state === ConnectionState.CLOSED) for (const each of this.#observers) each.handleClosed?.()
+    if (state !== ConnectionState.CLOSED) return
+    this.#check?.end()
+    this.#check = undefined
+    for (const each of this.#observers) each.handleClosed?.()
   }
 
   handleOpened(transport: Transport): void {
@@ -308,12 +313,13 @@ export class Chat implements ConnectionOwner, TokenListener {
     const isExplained = error instanceof ConnectionError && error.httpStatus !== undefined
     const isDoubtful = this.#session.handleFailure(isExplained)
     this.#report(error)
-    if (isDoubtful) void this.#checkSession()
+    if (isDoubtful && this.state !== ConnectionState.CLOSED) void this.#checkSession()
   }
 
-  /** Runs beside the attempts, so that a call that hangs delays none. */
+  /** Runs beside the attempts, so that a call that hangs delays none, until the last of them. */
   async #checkSession(): Promise<void> {
-    const isForgotten = await this.#era.during(signal => this.#session.check(signal)).catch(() => false)
+    const check = (this.#check ??= new Era())
+    const isForgotten = await check.during(signal => this.#session.check(signal)).catch(() => false)
     if (isForgotten) this.#connection.hurry()
   }
 

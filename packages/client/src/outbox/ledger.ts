@@ -247,6 +247,7 @@ export class DeliveryLedger {
   clear(): void {
     this.#index = undefined
     this.again = undefined
+    this.#point = undefined
     for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 

@@ -113,11 +113,10 @@ export class SessionResume implements SessionKeeper {
     else this.#restore(resumed, history)
   }
 
-  /** Removes the stored sessions of a user; in a tab's own store, those of every user and agent of the deployment. */
+  /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
-    const { hash } = this.#names
-    if (this.#isTabs) return this.#stored?.forget({ hash })
+    if (this.#isTabs) return this.#stored?.forget(this.#names)
     // The prefix names the conversation, so that its anonymous user is the present one.
     const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
     if (name !== undefined) await this.#stored?.forget({ ...this.#names, user: name })
