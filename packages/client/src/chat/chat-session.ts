@@ -177,8 +177,13 @@ export class ChatSession {
 
   // ── Openings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** An attempt to open the chat begins. */
-  async begin(signal: AbortSignal): Promise<Opening> {
+  /**
+   * An attempt to open the chat begins.
+   *
+   * @param isFirst whether it is the first one of a call of `connect()`: what earlier ones left in doubt is checked before it
+   */
+  async begin(signal: AbortSignal, isFirst = false): Promise<Opening> {
+    if (isFirst && this.#doubtfulFailures > 0) await this.check(signal)
     const sessionId = await this.require(signal)
     signal.throwIfAborted()
     const previous = this.#opening?.sessionId === sessionId ? this.#opening : undefined

@@ -236,7 +236,7 @@ export class Chat implements ConnectionOwner, TokenListener {
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async resolveAddress(signal: AbortSignal): Promise<string> {
-    const opening = await this.#session.begin(signal)
+    const opening = await this.#session.begin(signal, this.#connection.retry.attempts === 0)
     this.#authentication.checkExpiry()
     let lastSeq: number | undefined
     for (const each of this.#observers) lastSeq ??= each.beginAttempt?.(opening)

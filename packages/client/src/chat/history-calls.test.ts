@@ -161,4 +161,19 @@ describe('a connection that is refused before it opens', () => {
     expect([agent.getState(), emulator.world.sessions.size]).toEqual(['CONNECTED', 1])
     await agent.destroy()
   })
+
+  it('[REL-14] is followed by a new session with the next connect() where no further attempt was allowed', async () => {
+    const { emulator, make } = setUp({ settings })
+    const { state, WebSocket } = refusingSockets(emulator)
+    const { agent } = make({ maxReconnectAttempts: 0 }, { WebSocket })
+    await agent.initialize()
+    state.refused = 1
+    await expect(agent.connect()).rejects.toMatchObject({ reason: 'refused' })
+    const [forgotten] = emulator.world.sessions.keys()
+    emulator.world.sessions.clear()
+    await agent.connect()
+    expect([agent.getState(), emulator.world.sessions.size]).toEqual(['CONNECTED', 1])
+    expect(agent.getSessionId()).not.toBe(forgotten)
+    await agent.destroy()
+  })
 })
