@@ -272,7 +272,12 @@ export class Transcript {
 
   /** Emits `transcriptUpdate` for an entry. @internal */
   report(entry: TranscriptEntry): void {
-    this.#scope?.emit('transcriptUpdate', () => ({ ...entry, entry }))
+    this.#scope?.emit('transcriptUpdate', () => {
+      const { id, message, direction, timestamp, sessionId, agentId } = entry
+      // Spreading an entry, and adding a field to it, costs as much as encoding a short message.
+      const fields = { id, message, direction, timestamp, sessionId, agentId, entry }
+      return entry.recovered ? { ...fields, recovered: true } : fields
+    })
   }
 
   /** Emits `transcriptTrimmed`, if entries were removed. @internal */
