@@ -1,8 +1,9 @@
-// Runs every example in its own process, one after the other: `npm run -w examples all`.
+// Runs every example in its own process, as many at a time as there are processors: `npm run -w examples all`.
 // Fails if one of them fails or does not exit within the limit; with REQUIRE_ALL_TESTS, also if one is skipped.
 
 import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { readCommandLine } from '../scripts/command-line.ts'
 
@@ -29,19 +30,25 @@ const programs = (await readdir(folder)).filter(name => name.endsWith('.ts') && 
 if (programs.length === 0) throw new Error(`No example in ${folder}.`)
 
 let failed = 0
-for (const program of programs) {
-  const { code, timedOut, output, seconds } = await run(program)
-  const [skipped] = SKIPPED.exec(output) ?? []
-  const passed = code === 0 && !timedOut && !(skipped && process.env['REQUIRE_ALL_TESTS'])
-  if (!passed) failed++
-  const problem = timedOut ? ` (still running after ${LIMIT_MS / 1000} s)` : skipped ? ` ${skipped}` : ''
-  console.log(
-    `${passed ? (skipped ? 'skipped' : 'passed ') : 'FAILED '}  ${program.padEnd(26)} ${seconds.toFixed(1).padStart(5)} s${problem}`,
-  )
-  if (!passed) console.log(output)
-}
+const waiting = [...programs]
+await Promise.all(Array.from({ length: availableParallelism() }, runWaiting))
 console.log(`${programs.length - failed} examples passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
+
+/** Runs one program after the other, until none waits. */
+async function runWaiting(): Promise<void> {
+  for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
+    const { code, timedOut, output, seconds } = await run(program)
+    const [skipped] = SKIPPED.exec(output) ?? []
+    const passed = code === 0 && !timedOut && !(skipped && process.env['REQUIRE_ALL_TESTS'])
+    if (!passed) failed++
+    const problem = timedOut ? ` (still running after ${LIMIT_MS / 1000} s)` : skipped ? ` ${skipped}` : ''
+    console.log(
+      `${passed ? (skipped ? 'skipped' : 'passed ') : 'FAILED '}  ${program.padEnd(26)} ${seconds.toFixed(1).padStart(5)} s${problem}`,
+    )
+    if (!passed) console.log(output)
+  }
+}
 
 function run(program: string): Promise<Outcome> {
   const start = performance.now()
