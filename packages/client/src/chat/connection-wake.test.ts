@@ -70,6 +70,22 @@ describe('Connection on a page', () => {
     expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
   })
 
+  it('notices it too where the monotonic clock stands still meanwhile', async () => {
+    const { connection, clock } = await setUp()
+    clock.shiftWallClock(600_000)
+    await clock.advance(300)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
+  })
+
+  it('does not look at the wall clock where there is no page', async () => {
+    const { connection, open, clock } = setUpConnection()
+    await open()
+    FakeWebSocket.last.end(1006)
+    clock.shiftWallClock(600_000)
+    await clock.advance(900)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['RECONNECTING', 1])
+  })
+
   it('[SEC-50] waits no longer when the wall clock is set back', async () => {
     const { connection, clock } = await setUp()
     clock.shiftWallClock(-3_600_000)
