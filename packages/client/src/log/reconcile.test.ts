@@ -6,6 +6,7 @@ import {
   findAnswer,
   findEntry,
   findShown,
+  findShownOfTabs,
   type HistoryMergeOptions,
   mergeHistory,
   type Point,
@@ -152,6 +153,25 @@ describe('mergeHistory', () => {
     expect(page.contents()).toEqual(['Hello', 'Hello'])
   })
 
+  it('merges the last 5,000 elements', () => {
+    const list = Array.from({ length: 5_001 }, (_, index) => customer(`text ${index}`, index))
+    const found = setUp().find(list)
+    expect([found.length, found[0]?.message.content]).toEqual([5_000, 'text 1'])
+  })
+
+  it('takes no received message for a sent one of the same words', () => {
+    const page = setUp()
+    page.received(customer('one', 5))
+    expect(page.merge([customer('one', 5)])).toEqual(['one'])
+  })
+
+  it('takes a known element whose id differs for another message, unless the times are equal', () => {
+    const page = setUp()
+    page.received(answer('m1', 'Hello', 20))
+    page.received(answer('m2', 'Hello', 30))
+    expect(page.merge([answer('m3', 'Hello', 25), answer('m4', 'Hello', 30)])).toEqual(['Hello'])
+  })
+
   it('after a reload restores what the previous page sent, also where this page sent the same text', () => {
     const page = setUp({}, { olderThan: NOW })
     page.sent(customer('yes', NOW + 1))
@@ -238,9 +258,24 @@ describe('a session whose beginning is unknown', () => {
     ).toEqual(['new'])
   })
 
+  it('takes what is as old as its opening for old', () => {
+    expect(setUp({}, later).merge([answer('m1', 'old', NOW)])).toEqual([])
+  })
+
+  it('goes by the last message that was received and is not stored, too', () => {
+    const page = setUp({}, later)
+    page.received(answer('m5', 'known', NOW + 50))
+    page.sent(customer('one', NOW + 70))
+    page.received(answer('m6', 'elsewhere', NOW + 80), 's0')
+    page.transcript.clear()
+    expect(page.merge([answer('m4', 'old', NOW + 40), answer('m7', 'new', NOW + 60)])).toEqual(['new'])
+  })
+
   it('goes by the last received message where the history does not reach back to it', () => {
     const page = setUp({}, later)
     page.received(answer('m5', 'known', NOW + 50))
+    page.sent(customer('one', NOW + 70))
+    page.received(answer('m6', 'elsewhere', NOW + 80), 's0')
     expect(page.merge([answer('m4', 'old', NOW + 40), answer('m6', 'new', NOW + 60)])).toEqual(['new'])
   })
 })
@@ -273,6 +308,18 @@ describe('findShown', () => {
     ['shows equal words of two connections only if all are there', 'start', ['one', 'one/2'], ['me: one'], []],
     ['shows them if all are there', 'start', ['one', 'one/2'], ['me: one', 'me: one'], ['0', '1']],
     ['finds the point by its time where ids repeat', 'agent: Hi #a @5', ['one'], ['agent: Hi #a @5', 'me: one'], ['0']],
+    ['finds a point at the first place without ids', 'agent: Hi @5', ['one'], ['agent: Hi @6', 'me: one'], ['0']],
+    ['takes the words of the user for no point of the agent', 'agent: one @5', ['one'], ['me: one @6'], ['0']],
+    [
+      'counts what is as old as a lost point as known',
+      'agent: Hi #b @9',
+      ['one'],
+      ['me: one @9', 'agent: Ho #c @10'],
+      [],
+    ],
+    ['shows all where a lost point is older than the list', 'agent: Hi #b @1', ['one'], ['me: one @2'], ['0']],
+    ['counts a message without a connection as of one', 'start', ['one/', 'one/'], ['me: one'], ['0']],
+    ['counts no text of the agent', 'start', ['one'], ['agent: one #x'], []],
     ['finds a point without ids by its words', 'agent: Hi @5', ['one'], ['me: one', 'agent: Hi @6', 'me: two'], []],
     ['takes no other id for the point', 'agent: Hi #b @9', ['one'], ['agent: Hi #a @1', 'me: one @2'], []],
     [
@@ -286,7 +333,7 @@ describe('findShown', () => {
     const unproven = texts.map((text, index) => {
       const [content, connection = 1] = text.split('/')
       const message = new Message('customer', 'human', content)
-      return { id: String(index), message, written: { connection: Number(connection) } }
+      return { id: String(index), message, written: connection === '' ? undefined : { connection: Number(connection) } }
     })
     expect(findShown(historyOf(...history), unproven, pointOf(point)).map(({ id }) => id)).toEqual(shown)
   })
@@ -314,16 +361,84 @@ describe('findEntry', () => {
   page.sent({ ...customer('one', NOW - MINUTE - 1), messageId: 'early' })
   page.sent({ ...customer('one', NOW - MINUTE), messageId: 'm-1' })
   page.sent({ ...customer('two', NOW), messageId: 'm-2' })
+  page.sent({ ...customer('three', NOW), messageId: 'm-3', persona: 'system' })
+  page.sent({ ...customer('three', NOW), messageId: 'm-4', role: 'feedback' })
 
   it.each([
     ['its id', { id: 'm-2', content: 'one' }, 'm-2'],
     ['its words, from a minute before it on', { id: 'x', content: 'one' }, 'm-1'],
-    ['no other words', { id: 'x', content: 'three' }, undefined],
+    ['no other author, role or words', { id: 'x', content: 'three' }, undefined],
   ])('finds the entry with %s', (_case, sent, expected) => {
     const entries = page.transcript.get()
     const found = findEntry(entries, { ...customer('', NOW), ...sent }, () => true)
     expect(found?.message.messageId).toBe(expected)
     if (expected !== sent.id) expect(findEntry(entries, { ...customer('', NOW), ...sent }, () => false)).toBeUndefined()
+  })
+})
+
+describe('findShown of messages without text', () => {
+  it('compares their data', () => {
+    const dataOf = (value: number) => ({ persona: 'customer', role: 'human', messageData: { value } })
+    const unproven = [1, 2].map(value => ({
+      id: String(value),
+      message: new Message('customer', 'human', undefined, { messageData: { value } }),
+    }))
+    const history = readHistory([dataOf(2), { persona: 'customer', role: 'human' }], origin)
+    const shown = findShown(
+      history.map(({ message }) => message),
+      unproven,
+      'start',
+    )
+    expect(shown.map(({ id }) => id)).toEqual(['2'])
+  })
+})
+
+describe('findShownOfTabs', () => {
+  const MINUTE = 60_000
+
+  /** `text @time` of each message that the tabs have sent, in minutes; its id is its place in the list. */
+  const entriesOf = (...sent: string[]) => {
+    const page = setUp()
+    page.received(answer('a', 'one', NOW))
+    for (const [index, line] of sent.entries()) {
+      const [content = '', time] = line.split(' @')
+      const messageId = content.startsWith('?') ? undefined : String(index)
+      page.sent({ ...customer(content.replace('?', ''), NOW + Number(time) * MINUTE), messageId })
+    }
+    return page.transcript.get()
+  }
+
+  it.each<[string, string[], string[], string[]]>([
+    ['shows a text that the history has', ['one @0'], ['one @0'], ['0']],
+    ['shows one up to a minute before it', ['one @5'], ['one @4'], ['0']],
+    ['shows none from longer before it', ['one @5'], ['one @3.99'], []],
+    ['shows no other text', ['one @0'], ['two @0'], []],
+    ['shows none without a time', ['one @0'], ['one'], []],
+    ['shows both of two equal ones', ['one @0', 'one @9'], ['one @0', 'one @9'], ['0', '1']],
+    ['shows none of two that may be either', ['one @0', 'one @0.5'], ['one @0.5'], []],
+    ['shows the later one where the earlier is missing', ['one @0', 'one @9'], ['one @9'], ['1']],
+    ['shows the earlier one only if both are there', ['one @0', 'one @9'], ['one @0'], []],
+    ['puts both in order first', ['one @9', 'one @0'], ['one @9', 'one @0'], ['1', '0']],
+    ['finds the later of three', ['one @9', 'one @0', 'one @18'], ['one @18', 'one @9'], ['0', '2']],
+    ['names no message without an id', ['?one @0', 'two @0'], ['one @0', 'two @0'], ['1']],
+  ])('%s', (_case, sent, history, shown) => {
+    const elements = history.map(line => {
+      const [content = '', time] = line.split(' @')
+      return customer(content, time === undefined ? undefined : NOW + Number(time) * MINUTE)
+    })
+    const messages = readHistory(elements, origin).map(({ message }) => message)
+    expect(findShownOfTabs(messages, entriesOf(...sent))).toEqual(shown)
+  })
+
+  it('counts no message without text, and none that was received', () => {
+    const page = setUp()
+    page.sent({ persona: 'system', role: 'feedback', messageId: 'data', timestamp: NOW })
+    page.received({ ...customer('one', NOW), messageId: 'received' })
+    const history = readHistory(
+      [{ persona: 'system', role: 'feedback', timestamp: NOW }, customer('one', NOW)],
+      origin,
+    ).map(({ message }) => message)
+    expect(findShownOfTabs(history, page.transcript.get())).toEqual([])
   })
 })
 
