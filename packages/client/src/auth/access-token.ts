@@ -1,4 +1,5 @@
 import { type AccessTokenClaims, parseAccessTokenClaims } from '@aiagent/protocol'
+import type { Clock } from '../platform/clock.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
 
@@ -22,7 +23,7 @@ export function expiryOf(token: string): number | undefined {
 }
 
 /** Clock differences below this are network latency, in milliseconds. */
-export const SMALLEST_SKEW_MS = 60_000
+const SMALLEST_SKEW_MS = 60_000
 
 /**
  * Expiry of a newly issued token, in milliseconds since the epoch by the clock of this device. If the clock were hours
@@ -46,40 +47,55 @@ export function renewalTime(expiresAt: number, obtainedAt: number, bufferMs = AC
   return expiresAt - obtainedAt > bufferMs ? expiresAt - bufferMs : expiresAt
 }
 
-/** What was learned from the last token. */
-interface SeenToken {
-  readonly token: string
-  readonly iat: number
-  /** How far the clock is behind that of the issuer, as a negative number of milliseconds. */
-  readonly behindMs: number
-}
-
 /**
- * How far the clock of this device is from that of the issuer, learned from tokens that the host supplies (REL-39).
- *
- * The age of such a token is unknown. A token from the future shows that the clock is behind. A new token that looks
- * expired is taken as issued just now, by a clock that is ahead: the service decides whether it is. As soon as a token is
- * younger than that, the clock was corrected.
+ * How far the clock of this device is ahead of the issuer's, learned from tokens; a negative number for a clock that is
+ * behind. Nothing is known of a clock after it was set back, which the monotonic clock shows.
  */
 export class ClockSkew {
-  #aheadMs = 0
-  #last: SeenToken | undefined
+  readonly #clock: Clock
+  #aheadMs: number
+  /** How far the wall clock was ahead of the monotonic one. It increases while a laptop sleeps. */
+  #offsetMs: number
+  /** The last token of the host. */
+  #last: { readonly token: string; readonly iat: number } | undefined
 
-  /** Expiry of a token in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
-  expiryOf(token: string, now: number): number | undefined {
+  /** @param aheadMs what a token shows that was issued just now, in milliseconds */
+  constructor(clock: Clock, aheadMs = 0) {
+    this.#clock = clock
+    this.#aheadMs = aheadMs
+    this.#offsetMs = clock.now() - clock.monotonic()
+  }
+
+  /** The known skew in milliseconds. */
+  current(): number {
+    const offsetMs = this.#clock.now() - this.#clock.monotonic()
+    if (offsetMs < this.#offsetMs - SMALLEST_SKEW_MS) this.#aheadMs = 0
+    this.#offsetMs = offsetMs
+    return this.#aheadMs
+  }
+
+  /**
+   * Expiry of a token of the host in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown.
+   *
+   * The age of such a token is unknown. A token from the future shows that the clock is behind. A new token that looks
+   * expired is taken as issued just now, by a clock that is ahead: the service decides whether it is. No clock is further ahead
+   * than a token is old (REL-39).
+   */
+  expiryOf(token: string): number | undefined {
     const { exp, iat } = readClaims(token)
     if (exp === undefined) return undefined
     const expiresAt = exp * 1000
     if (iat === undefined) return expiresAt
-    const age = now - iat * 1000
-    const last = this.#last
-    const isSame = token === last?.token
-    if (age < this.#aheadMs - SMALLEST_SKEW_MS) this.#aheadMs = Math.max(0, age)
-    const isNewer = !isSame && (!last || iat > last.iat)
-    if (isNewer && exp > iat && expiresAt + this.#aheadMs <= now) this.#aheadMs = age
+    const age = this.#clock.now() - iat * 1000
+    const isSame = token === this.#last?.token
+    const isNewer = !isSame && (!this.#last || iat > this.#last.iat)
+    this.#last = { token, iat }
+    let aheadMs = this.current()
     // While time passes, the same token seems to be less far in the future.
-    const behindMs = age < -SMALLEST_SKEW_MS ? Math.min(age, isSame ? last.behindMs : 0) : 0
-    this.#last = { token, iat, behindMs }
-    return expiresAt + (behindMs || this.#aheadMs)
+    if (!isSame || age >= -SMALLEST_SKEW_MS) aheadMs = Math.max(0, aheadMs)
+    if (age < aheadMs - SMALLEST_SKEW_MS) aheadMs = age < -SMALLEST_SKEW_MS ? age : Math.max(0, age)
+    if (isNewer && exp > iat && expiresAt + aheadMs <= this.#clock.now()) aheadMs = age
+    this.#aheadMs = aheadMs
+    return expiresAt + aheadMs
   }
 }

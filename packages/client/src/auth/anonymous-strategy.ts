@@ -7,7 +7,7 @@ import { TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { Era } from '../util/era.ts'
-import { expiryOf, expiryOfFresh, readClaims, renewalTime, SMALLEST_SKEW_MS } from './access-token.ts'
+import { ClockSkew, expiryOf, expiryOfFresh, readClaims, renewalTime } from './access-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
 import { scopeFingerprint, uniqueScopes } from './scopes.ts'
@@ -44,8 +44,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   /** Key of the token for the scopes; empty before {@link initialize}. */
   #key = ''
   #expiresAt: number | undefined
-  /** How far the clock of this device was ahead of the issuer's with the last new token, and of the monotonic clock. */
-  #ahead = { ofIssuer: 0, ofMonotonic: 0 }
+  /** Learned from the last new token. */
+  #skew: ClockSkew | undefined
   #era = new Era()
 
   /** @param logger receives a warning if the store fails or refuses writes; without it, the console does */
@@ -74,11 +74,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
-    const { clock } = this.#environment
-    const { ofIssuer, ofMonotonic } = this.#ahead
-    const isSetBack = clock.now() - clock.monotonic() < ofMonotonic - SMALLEST_SKEW_MS
-    // Nothing is known of a clock that was set back.
-    const skewMs = isSetBack ? 0 : ofIssuer
+    const skewMs = this.#skew?.current() ?? 0
     const stored = await this.#tokens.get(this.#key)
     const { accessToken, expiresAt: storedExpiry } = Object(stored?.value) as { [Field in keyof StoredToken]?: unknown }
     // Other code may have written it.
@@ -88,7 +84,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     // The stored times have the error that the clock had when they were stored.
     const expiresAt = exp === undefined ? storedExpiry : exp * 1000 + skewMs
     const issuedAt = exp === undefined || iat === undefined ? stored.timestamp : iat * 1000 + skewMs
-    if (clock.now() >= renewalTime(expiresAt, issuedAt)) return this.#obtain()
+    if (this.#environment.clock.now() >= renewalTime(expiresAt, issuedAt)) return this.#obtain()
     this.#expiresAt = expiresAt
     return accessToken
   }
@@ -146,9 +142,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const obtain = this.#request.bind(this, this.#scopes, key)
     const { accessToken, expiresAt } = await this.#era.during(signal => this.#tokens.share(key, obtain, signal))
     this.#expiresAt = expiresAt
-    const { clock } = this.#environment
-    const ofIssuer = expiresAt - (expiryOf(accessToken) ?? expiresAt)
-    this.#ahead = { ofIssuer, ofMonotonic: clock.now() - clock.monotonic() }
+    this.#skew = new ClockSkew(this.#environment.clock, expiresAt - (expiryOf(accessToken) ?? expiresAt))
     return accessToken
   }
 

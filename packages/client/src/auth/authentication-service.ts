@@ -488,8 +488,7 @@ export class AuthenticationService {
     if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
     const { identity, expiresAt, expiryBufferMs: bufferMs } = active
     const isAnonymous = type === 'anonymous' || isStandIn
-    await this.#current.adopt({ token, isAnonymous, identity, expiresAt, bufferMs }, signal)
-    if (this.#current.hasExpired)
+    if (!(await this.#current.adopt({ token, isAnonymous, identity, expiresAt, bufferMs }, signal)))
       throw new AuthError(
         'The access token has expired and could not be renewed. Pass a new one with updateAccessToken(), or sign in again.',
         'token_missing',

@@ -164,3 +164,25 @@ it('[REL-39] a token of a provider is used again after a clock that was set back
   await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
   await auth.cleanup()
 })
+
+it.each(['a token', 'a provider'])(
+  '[REL-39] %s ends with its expiry after a clock that was ahead is corrected',
+  async kind => {
+    const service = new FakeService()
+    const { clock } = service
+    const issuedAt = clock.now()
+    clock.shiftWallClock(2 * HOUR_MS)
+    const token = fakeToken({ iat: issuedAt / 1000, exp: issuedAt / 1000 + 3600, sub: 'customer' })
+    const input: AuthenticationInput =
+      kind === 'a token' ? { type: 'pre-auth', accessToken: token } : { getToken: () => token }
+    const auth = new AuthenticationService(input, { environment: service.environment() })
+    await auth.initialize({ deploymentInfo })
+    expect(await auth.getToken()).toBe(token)
+    await clock.advance(30 * MINUTE_MS)
+    clock.shiftWallClock(-2 * HOUR_MS)
+    expect(await auth.getToken()).toBe(token)
+    await clock.advance(31 * MINUTE_MS)
+    await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
+    await auth.cleanup()
+  },
+)

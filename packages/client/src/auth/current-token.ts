@@ -73,11 +73,6 @@ export class CurrentToken {
     return this.#user.isAnonymous === false
   }
 
-  get hasExpired(): boolean {
-    const { expiresAt } = this.#state
-    return expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
-  }
-
   /** A host-supplied token that currently overrides those of the strategy. */
   get supplied(): string | undefined {
     const state = this.#state
@@ -86,18 +81,19 @@ export class CurrentToken {
 
   /** Expiry of a token of the host by the clock of this device, in milliseconds since the epoch. */
   expiryOf(token: string): number | undefined {
-    this.#skew ??= new ClockSkew()
-    return this.#skew.expiryOf(token, this.#environment.clock.now())
+    this.#skew ??= new ClockSkew(this.#environment.clock)
+    return this.#skew.expiryOf(token)
   }
 
   /**
    * Makes a token the current one. If it belongs to another user, there is no token until the handler has finished.
    *
+   * @returns whether it is still valid
    * @throws what the handler throws; the signal's reason when it is aborted meanwhile
    */
-  async adopt(arrived: ArrivedToken, signal: AbortSignal): Promise<void> {
+  async adopt(arrived: ArrivedToken, signal: AbortSignal): Promise<boolean> {
     const { token, isAnonymous, identity, until, bufferMs, userChanged } = arrived
-    const user = userOf(token, isAnonymous, identity)
+    const user: TokenUser = isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
     if (isOtherUser(this.#user, user) || (userChanged && !this.#user.isAnonymous)) {
       this.drop()
       await this.#changeUser(signal)
@@ -113,14 +109,15 @@ export class CurrentToken {
     const isAnnounced = isSame && previous.isAnnounced
     const current = { token, expiresAt, isAnnounced }
     this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
-    if (isSame) return
+    const isOver = expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
+    if (isSame) return !isOver
     if (!isAnonymous) this.#scope?.shared?.handleToken(token)
     // Do not call a host function that returns expired tokens in a loop.
-    const isOver = expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
     this.#watch(
       expiresAt === undefined || isOver ? undefined : expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS),
     )
     if (isOver) this.announce(expiresAt)
+    return !isOver
   }
 
   /** Notifies the host, once per token, that it is about to expire. */
@@ -273,11 +270,6 @@ export interface TokenUser {
   readonly access?: string | undefined
   /** Issuer and subject of the ID token. */
   readonly identity?: string | undefined
-}
-
-/** The user of a new token. `identity` is the subject of the ID token issued with it. */
-function userOf(token: string, isAnonymous: boolean, identity?: string): TokenUser {
-  return isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
 }
 
 /**

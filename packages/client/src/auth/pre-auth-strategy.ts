@@ -12,7 +12,7 @@ export class PreAuthStrategy extends OwnStrategy {
   readonly authenticationType = 'pre-auth'
   readonly #clock: Clock
   readonly #config: PreAuthConfig
-  readonly #skew = new ClockSkew()
+  readonly #skew: ClockSkew
   #token: string
   /** When `refreshTokenFn` returned it. The age of any other token is unknown, so it may expire soon. */
   #obtainedAt = Number.NEGATIVE_INFINITY
@@ -21,6 +21,7 @@ export class PreAuthStrategy extends OwnStrategy {
     super()
     this.#config = config
     this.#clock = clock
+    this.#skew = new ClockSkew(clock)
     this.#token = config.accessToken
   }
 
@@ -38,7 +39,7 @@ export class PreAuthStrategy extends OwnStrategy {
   }
 
   override get expiresAt(): number | undefined {
-    return this.#skew.expiryOf(this.#token, this.#clock.now())
+    return this.#skew.expiryOf(this.#token)
   }
 
   /** @throws {AuthError} `token_missing` when the token is blank */

@@ -39,7 +39,7 @@ export interface ScopeFacts {
  */
 export function resolveScopes({ agent, platformScopes }: ScopeFacts): readonly string[] {
   const { extraScopes } = agent
-  const base = nonEmpty(platformScopes) ?? defaultScopes(agent)
+  const base = nonEmpty(platformScopes) ?? DEFAULT_SCOPES
   const customer = agent.userType === 'customer' ? [SCOPE.CUSTOMER_MANAGER] : []
   const extras = typeof extraScopes === 'string' ? extraScopes.split(/[\s,]/) : (extraScopes ?? [])
   return uniqueScopes([...base, ...customer, ...extras])
