@@ -286,14 +286,4 @@ describe('toMessage', () => {
       timestamp: undefined,
     })
   })
-
-  const circular: Record<string, unknown> = { persona: 'agent', role: 'x' }
-  circular['self'] = circular
-
-  it.each([undefined, null, 7, 'text', [], {}, { persona: 'agent' }, { role: 'human' }, () => 'code', circular])(
-    '[REST-12] is undefined for anything else',
-    element => {
-      expect(toMessage(element)).toBeUndefined()
-    },
-  )
 })
