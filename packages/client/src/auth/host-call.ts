@@ -2,11 +2,10 @@ import { AuthError, SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
+import { withoutTokens } from '../util/jwt-payload.ts'
 
 /** How long a function of the host or of an identity library may take, in milliseconds. */
 const LIMIT_MS = 30_000
-/** A JWT anywhere in a text. */
-const JWT = /\beyJ[\w-]*\.[\w-]+\.[\w-]*/g
 
 /**
  * Calls a function that the library did not write. It may fail in any way or never settle: its caller then gets an
@@ -47,8 +46,7 @@ export function describeFailure(cause: unknown): string {
   // Not every library throws instances of Error.
   const words = (cause as { message?: unknown } | null | undefined)?.message ?? cause
   return (
-    (typeof words === 'string' ? words : '')
-      .replace(JWT, '…')
+    withoutTokens(typeof words === 'string' ? words : '')
       .slice(0, 300)
       .replace(/[.\s]+$/, '') || 'no reason was given'
   )

@@ -1,4 +1,4 @@
-import { withoutTokens } from '../rest/http-client.ts'
+import { withoutTokens } from '../util/jwt-payload.ts'
 
 /** How a check ended. `skipped`: it does not apply here, or a check that it depends on failed. */
 export type DoctorStatus = 'passed' | 'warning' | 'failed' | 'skipped'

@@ -42,16 +42,13 @@ import type {
 } from './api-options.ts'
 import type { Given, RestCall, Send } from './calls.ts'
 import * as calls from './calls.ts'
-import { type HttpCall, request, withCallName } from './http-client.ts'
+import { failed, request, type UnsentCall } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 
 /** Where all agents of the page or process store the deployment info. @default in the stores of their environment */
 let sharedAdapter: CacheAdapter | undefined
 /** The last store of deployment info over each place, so that one call can empty them. */
 const sharedStores = /* @__PURE__ */ new Map<object, KeyedStore>()
-
-/** A call before each of its requests. */
-type UnsentCall<Wire> = Omit<HttpCall<Wire>, 'query' | 'body' | 'token' | 'signal'>
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -249,24 +246,22 @@ export class ApiHelper {
     const given = values as unknown as Given<Options>
     const accepted = language && toAcceptLanguage(this.#language)
     const call: UnsentCall<Wire> = {
-      name: row.name,
+      ...row,
       method: row.method ?? 'GET',
       base: (given as { apiDomain?: string }).apiDomain || apiDomain,
       path: path(given),
       publicPath: path(secret ? { ...given, [secret]: `:${secret}` } : given),
       secret: secret && textOf(given[secret]),
       about: about?.(given),
-      hint: row.hint,
-      refusedCode: row.refusedCode,
       bareToken: row.auth === 'bare',
       headers: accepted ? { Accept: 'application/json', 'Accept-Language': accepted } : undefined,
-      credentials: row.credentials,
       parse: row.parse && withEncryptedAddresses(row.parse, row.addresses, endpoint),
-      noContent: row.noContent,
       onRateLimited,
     }
     const { signal } = options
-    const wire = await withCallName(call, signal, this.#load(row, given, call, options)).catch((error: unknown) => {
+    const wire = await this.#load(row, given, call, options).catch((error: unknown) => {
+      // The reason of the signal of the caller does not name the call.
+      if (signal?.aborted && !(error instanceof ApiError)) throw failed(call, error)
       if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
       throw error
     })

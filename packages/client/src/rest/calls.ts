@@ -153,7 +153,6 @@ export const getPortals: RestCall<GetPortalsOptions, PortalPage, Portal[]> = {
   load: loadAllPages,
   result: ({ portal }) => portal ?? [],
   keptBy: ['departmentId', 'userId'],
-  parseKept: parsePortalList,
   perUser: true,
 }
 

@@ -3,14 +3,18 @@ import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.t
 import type { NetworkPlatform } from '../platform/network-failure.ts'
 import { FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isDeeperThan } from '../util/json.ts'
-import { jwtPayload } from '../util/jwt-payload.ts'
+import { jwtPayload, withoutTokens } from '../util/jwt-payload.ts'
 
-/** The part of a call that its errors contain. */
-export interface NamedCall {
+/** One request of a call: its address and its content. */
+export interface HttpCall<T> {
   /** Name of the call; it begins the message of every error, and the key of a cached response. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** Path below the host; in errors, without a session id. */
+  /** Host or address of the service. */
+  readonly base: string
+  /** Path below it. */
+  readonly path: string
+  /** The path for errors, without a session id. */
   readonly publicPath: string
   /** Subject of the call: `agent "help"`. */
   readonly about?: string | undefined
@@ -18,14 +22,6 @@ export interface NamedCall {
   readonly hint?: string | undefined
   /** Code of the error of a rejected token. @default 'API_ERROR' */
   readonly refusedCode?: ApiErrorOptions['code'] | undefined
-}
-
-/** One request of a call: its address and its content. */
-export interface HttpCall<T> extends NamedCall {
-  /** Host or address of the service. */
-  readonly base: string
-  /** Path below it. */
-  readonly path: string
   /** Kept out of errors, as the token is. */
   readonly secret?: string | undefined
   /** The encoded query, without the question mark. */
@@ -45,6 +41,9 @@ export interface HttpCall<T> extends NamedCall {
   /** Called when the service limits the rate of calls, before the wait for the next attempt. */
   readonly onRateLimited?: RateLimitCallback | undefined
 }
+
+/** A call before each of its requests. */
+export type UnsentCall<T> = Omit<HttpCall<T>, 'query' | 'body' | 'token' | 'signal'>
 
 /** Maximum length of a stored error body, and of its excerpt in a message. */
 const KEPT_BODY_CHARS = 1_000
@@ -113,14 +112,18 @@ export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>
 }
 
 /** The error of a call without a complete response. */
-function failed(call: NamedCall, cause: unknown): ApiError {
+export function failed(call: UnsentCall<unknown>, cause: unknown): ApiError {
   if (cause instanceof FetchFailure) {
     return apiError(call, cause.message, { reason: cause.reason, status: cause.status, cause: cause.cause })
   }
   return apiError(call, 'the call was aborted', { reason: 'aborted', cause })
 }
 
-function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOptions, 'method' | 'path'>): ApiError {
+function apiError(
+  call: UnsentCall<unknown>,
+  problem: string,
+  options: Omit<ApiErrorOptions, 'method' | 'path'>,
+): ApiError {
   const about = call.about ? ` for ${call.about}` : ''
   // A service that cannot be reached, limits the rate or is down does not call the call into question.
   const hint = call.hint && (options.status ?? 500) < 429 ? ` ${call.hint}` : ''
@@ -161,19 +164,6 @@ function quote(body: unknown): string {
   return text && ` (${text.slice(0, QUOTED_BODY_CHARS)})`
 }
 
-/** Converts the reason of the caller's signal into an error that names the call. */
-export async function withCallName<T>(
-  call: NamedCall,
-  signal: AbortSignal | undefined,
-  answer: Promise<T>,
-): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    throw signal?.aborted && !(error instanceof ApiError) ? failed(call, error) : error
-  }
-}
-
 /** Lifetime that services require of a token, in milliseconds. */
 const NEEDED_LIFE_MS = 300_000
 
@@ -187,11 +177,4 @@ function refusedTokenAdvice(token: string, now: number): string {
   if (typeof exp === 'number' && exp * 1_000 - now < NEEDED_LIFE_MS)
     return 'Sign in again, or pass an access token that is valid for at least five more minutes.'
   return 'Sign in again, or pass another access token.'
-}
-
-/** A text without anything that looks like a token: JWTs, and values of token fields. */
-export function withoutTokens(text: string): string {
-  return text
-    .replace(/\beyJ[\w-]*\.[\w-]+(?:\.[\w-]*)*/g, '…')
-    .replace(/("(?:access|refresh|id)_?token"\s*:\s*")[^"]*/gi, '$1…')
 }

@@ -11,3 +11,10 @@ export function jwtPayload(token: string): unknown {
     return undefined
   }
 }
+
+/** A text without anything that looks like a token: JWTs, and values of token fields. */
+export function withoutTokens(text: string): string {
+  return text
+    .replace(/\beyJ[\w-]*\.[\w-]+(?:\.[\w-]*)*/g, '…')
+    .replace(/("(?:access|refresh|id)_?token"\s*:\s*")[^"]*/gi, '$1…')
+}
