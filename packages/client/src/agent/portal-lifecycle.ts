@@ -5,7 +5,7 @@ import type { ChatSession } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { loadConnector } from '../contact-center/connector/connector-loader.ts'
-import { connectorEnvironment, resolveConnectorScript } from '../contact-center/connector/connector-url.ts'
+import { resolveConnectorScript } from '../contact-center/connector/connector-url.ts'
 import { buildHookContract } from '../contact-center/connector/hook-contract.ts'
 import { PlatformConnector } from '../contact-center/connector/platform-connector.ts'
 import { profileAttribute } from '../contact-center/portal/auto-select.ts'
@@ -14,6 +14,7 @@ import { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { ProfileCache, SelectedProfileStore, storagePrefix } from '../contact-center/portal/profile-stores.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
+import { type EnvironmentName, toEnvironmentName } from '../init-params.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
@@ -97,7 +98,7 @@ export class PortalLifecycle {
     const { params, config, environment } = scope
     const { platform } = params
     if (platform === undefined || this.connector) return
-    const label = connectorEnvironment(params.environment, config.connector.environment)
+    const label = params.environment ?? toEnvironmentName(config.connector.environment)
     const pageUrl = environment.page?.window?.location.href
     const script = resolveConnectorScript({ platform, environment: label, config: config.connector, pageUrl })
     const component = await loadConnector(environment, script, signal)
@@ -107,7 +108,7 @@ export class PortalLifecycle {
   }
 
   /** What the connector may call, and what it is told. */
-  #hook(environment: ReturnType<typeof connectorEnvironment>) {
+  #hook(environment: EnvironmentName) {
     const { scope, authentication, outbox } = this.#parts
     const send = async (text: string) => {
       this.#owner.requireUsable('onUserMessage()')

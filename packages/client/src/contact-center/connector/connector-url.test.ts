@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../errors.ts'
 import type { EnvironmentName } from '../../init-params.ts'
-import { type AiAgentConnectorConfig, connectorEnvironment, resolveConnectorScript } from './connector-url.ts'
+import { type AiAgentConnectorConfig, resolveConnectorScript } from './connector-url.ts'
 
 const PATH = 'web/static/connector-ai-agent.js'
 const PAGE = 'https://host.example/desk/chat?platform=evil'
@@ -172,17 +172,4 @@ describe('the address of a connector', () => {
       expect(refusal(() => resolve({ baseUrls, integrity }))).toBe('connector.integrity')
     },
   )
-})
-
-describe('the environment of a connector', () => {
-  it.each<[EnvironmentName | undefined, string | undefined, EnvironmentName]>([
-    ['qa', 'dev', 'qa'],
-    ['prod', 'dev', 'prod'],
-    [undefined, 'Dev', 'dev'],
-    [undefined, 'non-prod', 'non-prod'],
-    [undefined, 'staging', 'prod'],
-    [undefined, undefined, 'prod'],
-  ])('[INIT-11] [CFG-13] with %s in the init parameters and the label %s is %s', (param, label, expected) => {
-    expect(connectorEnvironment(param, label)).toBe(expected)
-  })
 })

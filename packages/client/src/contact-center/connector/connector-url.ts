@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts'
-import { type EnvironmentName, toEnvironmentName } from '../../init-params.ts'
+import type { EnvironmentName } from '../../init-params.ts'
 
 /** Where a platform's connector script is loaded from. */
 export interface AiAgentConnectorConfig {
@@ -36,14 +36,6 @@ export interface ConnectorScript {
   readonly url: string
   readonly integrity: string | undefined
   readonly nonce: string | undefined
-}
-
-/** The environment of a connector: `initParams.env`, otherwise the host's label; `prod` for an unknown word. */
-export function connectorEnvironment(
-  fromInitParams: EnvironmentName | undefined,
-  label: string | undefined,
-): EnvironmentName {
-  return fromInitParams ?? toEnvironmentName(label)
 }
 
 /**
