@@ -123,11 +123,6 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataOwner)])
   }
 
-  /** As {@link logout}. */
-  override forget(): Promise<void> {
-    return this.logout()
-  }
-
   /**
    * Ends the requests in flight, except those that another agent waits for. The stored token remains, so that the next
    * agent of the page can use it.

@@ -578,3 +578,14 @@ describe('a disconnected agent', () => {
     expect(getToken).toHaveBeenCalledTimes(1)
   })
 })
+
+describe('forgetUser()', () => {
+  it('drops the token of a strategy of the host without its `logout()`, which contacts the token issuer', async () => {
+    const logout = vi.fn()
+    const { auth } = setUp(hostStrategy({ logout }))
+    await auth.initialize({ deploymentInfo })
+    expect(await auth.getToken()).toBe('own')
+    await auth.forgetUser()
+    expect([auth.getCachedToken(), auth.getIsInitialized(), logout.mock.calls]).toEqual([null, false, []])
+  })
+})

@@ -5,6 +5,7 @@ import type { AgentScope } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
+import { JoinedTask } from '../util/joined-task.ts'
 import { renewalTime } from './access-token.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type {
@@ -55,7 +56,7 @@ export class AuthenticationService {
   readonly #current: CurrentToken
   #source: StrategyInUse
   /** The login whose code is loading. */
-  #loading: Promise<OwnStrategy> | undefined
+  readonly #loading = new JoinedTask<OwnStrategy>()
   /** Ended by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #era = new Era()
   /** The sign-in in progress. */
@@ -416,18 +417,12 @@ export class AuthenticationService {
   /** The login of the input, whose code is loaded once, and again after a failure. */
   #load(): Promise<OwnStrategy> {
     const { config } = this.#input as PKCEAuthServiceConfig
-    this.#loading ??= this.#createLogin(config).then(
-      strategy => {
-        this.#attach(strategy)
-        this.#source = { ...this.#source, strategy }
-        return strategy
-      },
-      error => {
-        this.#loading = undefined
-        throw error
-      },
-    )
-    return this.#loading
+    return this.#loading.join(async () => {
+      const strategy = await this.#createLogin(config)
+      this.#attach(strategy)
+      this.#source = { ...this.#source, strategy }
+      return strategy
+    })
   }
 
   #attach(strategy: OwnStrategy): void {

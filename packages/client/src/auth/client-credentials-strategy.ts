@@ -66,11 +66,6 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
     this.#held = undefined
   }
 
-  /** As {@link logout}. */
-  override forget(): void {
-    this.logout()
-  }
-
   /** Host of the token endpoint. */
   override getDomain(): string | undefined {
     return URL.canParse(this.#config.tokenUrl) ? new URL(this.#config.tokenUrl).host : undefined

@@ -49,6 +49,9 @@ export class HostStrategy extends OwnStrategy {
     return this.#strategy?.updateToken?.(token)
   }
 
+  // The other tab has called the host's `logout()`.
+  override forget(): void {}
+
   override logout(options?: LogoutOptions): Awaitable<void> {
     return this.#strategy?.logout?.(options)
   }

@@ -92,8 +92,13 @@ export abstract class OwnStrategy implements Required<Omit<AuthStrategy, 'setTok
   /** Ends the session of the user here and at the token issuer. */
   logout(_options?: LogoutOptions): Awaitable<void> {}
 
-  /** Removes the user's tokens here: the user signed out in another tab, which has contacted the token issuer. */
-  forget(): Awaitable<void> {}
+  /**
+   * Removes the user's tokens here: the user signed out in another tab, which has contacted the token issuer. @default as
+   * {@link logout}
+   */
+  forget(): Awaitable<void> {
+    return this.logout()
+  }
 
   /** Ends a sign-in in progress, with its window, and ignores a later answer. Returns whether there was one. */
   cancelLogin(): boolean {

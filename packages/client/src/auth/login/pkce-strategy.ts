@@ -2,6 +2,7 @@ import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
 import { untilAborted } from '../../util/abort.ts'
+import { JoinedTask } from '../../util/joined-task.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { createAuthorizationRequest, exchangeCode, exchangeRefreshToken, type Provider, randomId } from './code-flow.ts'
 import { removeLoginMetadata } from './deployment-login.ts'
@@ -43,7 +44,7 @@ export class PKCEAuthStrategy extends Login {
   readonly #states: LoginStates
   readonly #users: SignedInUserStore
   readonly #lock: RenewalLock
-  #configuration: Promise<KnownConfiguration> | undefined
+  readonly #configuration = new JoinedTask<KnownConfiguration>()
   /** The provider's configuration, once it is known: a logout then needs no request. */
   #known: KnownConfiguration | undefined
   /** The stored login of this page's session. */
@@ -294,14 +295,8 @@ export class PKCEAuthStrategy extends Login {
   async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
     const place = this.#place
     const given = givenConfiguration(this.config)
-    this.#configuration ??=
-      given?.authorization_endpoint && given.token_endpoint ? Promise.resolve(given) : fetchOpenIdConfiguration(place)
-    try {
-      this.#known = await this.#configuration
-    } catch (error) {
-      this.#configuration = undefined
-      throw error
-    }
+    const suffices = given?.authorization_endpoint && given.token_endpoint
+    this.#known ??= suffices ? given : await this.#configuration.join(() => fetchOpenIdConfiguration(place))
     const config = { ...this.config, scopes: this.scopes }
     return { ...place, config, configuration: this.#known, pinnedIssuer }
   }
