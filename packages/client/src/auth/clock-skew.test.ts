@@ -186,3 +186,23 @@ it.each(['a token', 'a provider'])(
     await auth.cleanup()
   },
 )
+
+it('[AUTH-07] a token of the host is reported five minutes before its expiry after a clock that was ahead is corrected', async () => {
+  const service = new FakeService()
+  const { clock } = service
+  const issuedAt = clock.now()
+  clock.shiftWallClock(2 * HOUR_MS)
+  const accessToken = fakeToken({ iat: issuedAt / 1000, exp: issuedAt / 1000 + 3600, sub: 'customer' })
+  const auth = new AuthenticationService({ type: 'pre-auth', accessToken }, { environment: service.environment() })
+  const reported: number[] = []
+  auth.setTokenExpiringCallback(() => reported.push(clock.now() - issuedAt))
+  await auth.initialize({ deploymentInfo })
+  await auth.getToken()
+  await clock.advance(30 * MINUTE_MS)
+  clock.shiftWallClock(-2 * HOUR_MS)
+  await clock.advance(25 * MINUTE_MS - 1_000)
+  expect(reported).toEqual([])
+  await clock.advance(2_000)
+  expect(reported).toEqual([55 * MINUTE_MS])
+  await auth.cleanup()
+})

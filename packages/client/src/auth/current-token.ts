@@ -44,8 +44,11 @@ export class CurrentToken {
   #user: TokenUser = {}
   /** Called once per token, when it is about to expire and was not renewed. */
   onExpiring: TokenExpiringCallback | undefined
-  /** When the token counts as about to expire, in milliseconds since the epoch. Undefined when that has been handled. */
-  #dueAt: number | undefined
+  /**
+   * When the token counts as about to expire. The first of the two clocks decides: the monotonic one may stop while a laptop
+   * sleeps, and the wall clock may be set back. Undefined when that has been handled.
+   */
+  #due: { readonly wall: number; readonly monotonic: number } | undefined
   #timer: unknown
   #stopListening: (() => void) | undefined
   #isSuspended = false
@@ -171,7 +174,9 @@ export class CurrentToken {
 
   /** Renews or reports the token if it is about to expire, since timers stop while a laptop sleeps or a page is frozen. */
   checkExpiry(): void {
-    if (this.#dueAt === undefined || this.#environment.clock.now() < this.#dueAt) return
+    const { clock } = this.#environment
+    const due = this.#due
+    if (!due || (clock.now() < due.wall && clock.monotonic() < due.monotonic)) return
     this.#watch(undefined)
     void this.#handleDue()
   }
@@ -194,18 +199,19 @@ export class CurrentToken {
     }
   }
 
-  /** Watches the given time instead of the previous one. */
-  #watch(dueAt: number | undefined): void {
+  /** Watches the given time, by the wall clock, instead of the previous one. */
+  #watch(wall: number | undefined): void {
+    const { clock } = this.#environment
     this.#disarm()
-    this.#dueAt = dueAt
+    this.#due = wall === undefined ? undefined : { wall, monotonic: clock.monotonic() + wall - clock.now() }
     this.#arm()
   }
 
   #arm(): void {
-    if (this.#dueAt === undefined || this.#isSuspended) return
+    if (!this.#due || this.#isSuspended) return
     const token = new WeakRef(this)
     this.#stopListening = this.#environment.page?.onReturn(() => token.deref()?.checkExpiry())
-    this.#wait(this.#dueAt)
+    this.#wait(this.#due.wall, this.#due.monotonic)
   }
 
   #disarm(): void {
@@ -214,19 +220,20 @@ export class CurrentToken {
     this.#timer = this.#stopListening = undefined
   }
 
-  /** Looks at the clock at least once a minute. So a laptop that slept detects the expiry soon after waking. */
-  #wait(dueAt: number): void {
+  /** Looks at the clocks at least once a minute. So a laptop that slept detects the expiry soon after waking. */
+  #wait(wall: number, monotonic: number): void {
     const { clock } = this.#environment
-    const delayMs = Math.min(Math.max(0, dueAt - clock.now()), LONGEST_STEP_MS)
+    const leftMs = Math.max(0, Math.min(wall - clock.now(), monotonic - clock.monotonic()))
     // A timer must not keep an agent in memory that the host has dropped (REL-01).
     const token = new WeakRef(this)
-    this.#timer = clock.setTimeout(() => token.deref()?.look(dueAt), delayMs, { background: true })
+    this.#timer = clock.setTimeout(() => token.deref()?.look(), Math.min(leftMs, LONGEST_STEP_MS), { background: true })
   }
 
   /** Called by the timer. */
-  look(dueAt: number): void {
-    if (this.#environment.clock.now() < dueAt) this.#wait(dueAt)
-    else this.checkExpiry()
+  look(): void {
+    const due = this.#due
+    this.checkExpiry()
+    if (due && due === this.#due) this.#wait(due.wall, due.monotonic)
   }
 }
 
