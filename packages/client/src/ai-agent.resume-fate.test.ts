@@ -221,6 +221,36 @@ describe('the stored session', () => {
     expect(kept()).toEqual([one, session()])
   })
 
+  it.each(['the tab', 'a store that users share'])(
+    '[OWN-33] goes with its user from %s in a sign-out, for every agent; what another user has with another agent stays',
+    async place => {
+      const memory = new MemoryCacheAdapter()
+      const inTab = place === 'the tab'
+      const cache = inTab ? {} : { adapter: memory }
+      const { clock, emulator, open, session } = setUpTab({ cache })
+      const as = (subject: string) => ({
+        type: 'pre-auth' as const,
+        accessToken: emulator.control.issueToken({ subject }),
+      })
+      const visit = async (id: string, subject: string) => {
+        const { agent } = await open({ id, auth: as(subject) }, inTab ? {} : { sessionStorage: undefined })
+        return { agent, used: session() }
+      }
+      for (const [subject, stays] of [
+        ['customer', false],
+        ['new-customer', true],
+      ] as const) {
+        const earlier = await visit('help', subject)
+        await earlier.agent.destroy()
+        const { agent } = await visit('account', 'customer')
+        await passing(clock, agent.logout())
+        const later = await visit('help', subject)
+        expect(later.used === earlier.used).toBe(stays)
+        await later.agent.destroy()
+      }
+    },
+  )
+
   it('is stored under another key than cached responses', async () => {
     const { open, sessionStorage } = setUpTab({ cache: { keyPrefix: 'shop_' } })
     await open()

@@ -113,13 +113,18 @@ export class SessionResume implements SessionKeeper {
     else this.#restore(resumed, history)
   }
 
-  /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
+  /**
+   * Removes the stored sessions of a user with any agent, of everybody where a tab's user is unknown. In a tab's own store, those of
+   * every user with this agent too: an earlier token may have named the user otherwise.
+   */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
-    if (this.#isTabs) return this.#stored?.forget(this.#names)
+    const stored = this.#stored
+    const { hash } = this.#names
+    if (this.#isTabs) return void (await Promise.all([stored?.forget(this.#names), stored?.forget({ hash, user })]))
     // The prefix names the conversation, so that its anonymous user is the present one.
     const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
-    if (name !== undefined) await this.#stored?.forget({ ...this.#names, user: name })
+    if (name !== undefined) await stored?.forget({ hash, user: name })
   }
 
   /** The host's data of the session. */
