@@ -79,6 +79,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @param endpoint address of the deployment, as in `AiAgentConfig`
    * @param options the prefixes of `AiAgentConfig.cache`, when there are any, and replacements of the platform
    * @throws {ConfigError} for an endpoint that is missing or cannot be used
+   * @throws when the browser's database failed or did not answer within ten seconds: entries may remain
    */
   static async clearStoredData(
     endpoint: string,

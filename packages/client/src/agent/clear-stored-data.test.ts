@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { turnEventLoop } from '@aiagent/test-support'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { setUp } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
+import { FakeWindow } from '../../test/fake-window.ts'
 import { AiAgent } from '../ai-agent.ts'
 import { REDIRECT_ANSWER_KEY, RETURN_KEY } from '../auth/login/callback-page.ts'
+import { DATABASE } from '../storage/cache-adapter.ts'
+
+afterEach(() => vi.unstubAllGlobals())
 
 describe('AiAgent.clearStoredData()', () => {
   it('[SEC-18] removes what was stored for the deployment, and nothing else, without a request', async () => {
@@ -59,4 +64,33 @@ describe('AiAgent.clearStoredData()', () => {
       expect([...sessionStorage.items.keys()]).toEqual(['aiagent_oidc_user.a:b'])
     },
   )
+
+  it.each(['logout() before initialize()', 'clearStoredData()'])(
+    '[SEC-15] removes with %s a selected profile that names no deployment, since the next user would read it',
+    async name => {
+      const sessionStorage = new FakeStorage()
+      sessionStorage.setItem('v2_acmeselectedProfile-5', '{"id":7,"portalId":5}')
+      const { emulator, environment, make } = setUp({}, { sessionStorage })
+      const { agent } = make()
+      if (name === 'clearStoredData()') await AiAgent.clearStoredData(emulator.origin, { environment })
+      else await agent.logout()
+      expect([...sessionStorage.items.keys()]).toEqual([])
+      await agent.destroy()
+    },
+  )
+
+  it('[SEC-18] rejects when the database of the page does not answer, and does not wait for it', async () => {
+    const page = new FakeWindow().page
+    const { clock, emulator, environment } = setUp({}, { page })
+    vi.stubGlobal('IDBRequest', EventTarget)
+    vi.stubGlobal('indexedDB', { databases: async () => [{ name: DATABASE }], open: () => new EventTarget() })
+    const cleared = AiAgent.clearStoredData(emulator.origin, { environment })
+    let outcome: unknown
+    cleared.catch(error => (outcome = error))
+    for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 500) {
+      await turnEventLoop()
+      await clock.advance(500)
+    }
+    expect(outcome).toMatchObject({ name: 'TimeLimitError' })
+  })
 })

@@ -3,15 +3,13 @@ import { type CacheAdapter, hasDatabase } from './cache-adapter.ts'
 import { storageAdapter } from './create-cache-adapter.ts'
 import { databaseOf } from './indexed-db-cache-adapter.ts'
 import {
-  after,
   all,
+  KeyedStore,
   type KeyParts,
   KINDS,
   type Kind,
-  keysWith,
   namesOf,
   type Prefixes,
-  type StoredEntry,
   type StorePlace,
 } from './keyed-store.ts'
 import { TextAdapter } from './text-adapter.ts'
@@ -19,6 +17,8 @@ import { TextAdapter } from './text-adapter.ts'
 /**
  * Removes the entries of a deployment from the stores of the page: all of them, or with `isSignOut` those that go with the
  * user. A custom adapter and the memory of a process may be shared by many users; they are left alone.
+ *
+ * @throws when the database of the page failed or did not answer in time: entries may remain, but are not read
  */
 export async function clearStored(
   environment: StorePlace['environment'],
@@ -30,30 +30,25 @@ export async function clearStored(
   const stores = [sessionStorage, localStorage].flatMap(storage =>
     storage ? [{ storage, adapter: storageAdapter(storage, message => console.warn(message)) }] : [],
   )
-  const infoKey = keysWith(KINDS.deploymentInfo, {}, { deployment: endpoint }).key
-  const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
-  const [apiDomain] = infos.flatMap(info => {
-    const domain = isJsonObject(info) ? info['apiDomain'] : undefined
-    return typeof domain === 'string' ? [domain] : []
+  const infoKey = new KeyedStore(KINDS.deploymentInfo, { environment }).key({ deployment: endpoint })
+  const [apiDomain] = stores.flatMap(({ adapter }) => {
+    const info = adapter.get(infoKey)?.value
+    return isJsonObject(info) && typeof info['apiDomain'] === 'string' ? [info['apiDomain']] : []
   })
   // Where the API host is unknown, the entries of all API hosts are removed.
   const api = apiDomain === undefined ? undefined : restBase(apiDomain)
   const names: KeyParts = { ...namesOf(endpoint), api, apiDomain }
   const forms = prefixes.keyPrefix || prefixes.contextPrefix ? [{}, prefixes] : [{}]
   const kinds = Object.values<Kind>(KINDS).filter(({ isUsers }) => isUsers || !isSignOut)
-  const removeFrom = (adapterOfKind: (kind: Kind) => CacheAdapter) =>
+  const removeFrom = (adapterOf: (kind: Kind) => CacheAdapter) =>
     all(
       kinds.flatMap(kind =>
-        forms.map(prefix => {
-          // The other names would count as parameters of a response.
-          const { start, pattern } = keysWith(kind, prefix, kind === KINDS.response ? { api } : names)
-          const isWanted = (entry: StoredEntry<unknown> | null) =>
-            kind.ownerIn === undefined || entry?.deployment === endpoint
-          const adapter = adapterOfKind(kind)
-          const remove = (key: string) =>
-            after(adapter.get(key), entry => (isWanted(entry) ? adapter.delete(key) : undefined))
-          return after(adapter.keys(start), keys => all(keys.filter(key => pattern.test(key)).map(remove)))
-        }),
+        forms.map(cache =>
+          new KeyedStore(kind, { environment, cache, deployment: endpoint, adapter: adapterOf(kind) }).remove(
+            // The other names would count as parameters of a response.
+            kind === KINDS.response ? { api } : names,
+          ),
+        ),
       ),
     )
   for (const { storage, adapter } of stores)
