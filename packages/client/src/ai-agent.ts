@@ -17,6 +17,7 @@ import {
 import type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 import type { MessageProcessor } from './conversation/handlers.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
+import { MessageStreams } from './conversation/message-streams.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'
@@ -227,7 +228,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
     this.#lifecycle.requireUsable('messages()')
-    return this.#parts.streams.open(signal)
+    const parts = this.#parts
+    return (parts.streams ??= parts.scope.own(new MessageStreams())).open(signal)
   }
 
   /**

@@ -341,7 +341,7 @@ export class AgentLifecycle implements LifecycleOwner {
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())
     const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
-    streams.end()
+    streams?.end()
     const left = chat.disconnect({ skipGracefulDisconnect: true })
     // A listener may have called this, while the other events of a frame are still to come.
     scope.events.removeAllListeners()

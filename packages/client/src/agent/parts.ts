@@ -8,7 +8,7 @@ import { Liveness } from '../chat/liveness.ts'
 import type { CallState } from '../contact-center/connector/call-state.ts'
 import { MessageProcessor } from '../conversation/handlers.ts'
 import { Inbox } from '../conversation/inbox.ts'
-import { MessageStreams } from '../conversation/message-streams.ts'
+import type { MessageStreams } from '../conversation/message-streams.ts'
 import { Recovery } from '../conversation/recovery.ts'
 import { WorkingState } from '../conversation/working-state.ts'
 import { Transcript } from '../log/transcript.ts'
@@ -49,7 +49,8 @@ export class AgentParts {
   readonly liveness: Liveness
   readonly outbox: Outbox
   readonly processor: MessageProcessor
-  readonly streams = new MessageStreams()
+  /** Created by the first `messages()`. */
+  streams: MessageStreams | undefined
   readonly working: WorkingState
   readonly recovery: Recovery
   readonly inbox: Inbox
@@ -89,7 +90,6 @@ export class AgentParts {
     scope.own(this.context)
     scope.own(this.session)
     scope.own(this.outbox)
-    scope.own(this.streams)
     scope.own(this.start)
     if (this.resume) scope.own({ forgetUser: () => this.#forgetSession() })
     scope.own(this)

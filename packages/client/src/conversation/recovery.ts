@@ -63,7 +63,7 @@ export class Recovery implements ChatObserver {
   readonly #outbox: Outbox
   readonly #transcript: Transcript
   readonly #processor: MessageProcessor
-  readonly #streams: MessageStreams
+  readonly #parts: { readonly streams: MessageStreams | undefined }
   readonly #working: WorkingState
   readonly #resume: OptionalFeature<HistoryReader> | undefined
   /** The session that is followed; undefined after the conversation was left. */
@@ -76,35 +76,26 @@ export class Recovery implements ChatObserver {
 
   constructor(
     scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>,
-    {
-      chat,
-      session,
-      outbox,
-      transcript,
-      processor,
-      streams,
-      working,
-      resume,
-    }: {
+    parts: {
       chat: Chat
       session: ChatSession
       outbox: Outbox
       transcript: Transcript
       processor: MessageProcessor
-      streams: MessageStreams
+      readonly streams: MessageStreams | undefined
       working: WorkingState
       resume: OptionalFeature<HistoryReader> | undefined
     },
   ) {
     this.#scope = scope
-    this.#session = session
-    this.#outbox = outbox
-    this.#transcript = transcript
-    this.#processor = processor
-    this.#streams = streams
-    this.#working = working
-    this.#resume = resume
-    chat.observe(this)
+    this.#parts = parts
+    this.#session = parts.session
+    this.#outbox = parts.outbox
+    this.#transcript = parts.transcript
+    this.#processor = parts.processor
+    this.#working = parts.working
+    this.#resume = parts.resume
+    parts.chat.observe(this)
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,7 +178,7 @@ export class Recovery implements ChatObserver {
 
   /** The agent has answered, now or while the connection was down. */
   handleAnswer(message: Message): void {
-    this.#streams.push(message)
+    this.#parts.streams?.push(message)
     this.#working.end()
   }
 
