@@ -7,12 +7,11 @@ import type { Environment } from '../platform/environment.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-over.ts'
+import { ANONYMOUS, conversationParts, type LeftValue, partsOfUser } from '../storage/handed-over.ts'
 import { databaseOf } from '../storage/indexed-db-cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
-import { fnv1a } from '../util/fnv1a.ts'
 import type { OutboxEntry } from './delivery.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
@@ -214,11 +213,10 @@ export function createQueueStore(
   tabs?: { readonly store: CacheAdapter & { has(key: string): boolean } },
 ): OutboxStore {
   const { config, environment, logger } = scope
-  const { cache, endpoint, persistQueueMs = DEFAULT_WAIT_MS } = config
+  const { cache, persistQueueMs = DEFAULT_WAIT_MS } = config
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
   const persistent = config.persistQueueMs === undefined ? undefined : openStore(config, environment, warn)
   const adapter = persistent ?? tabs?.store
-  const hash = fnv1a(endpoint)
   const queue = new StoredQueue({
     store: new KeyedStore<LeftValue>(KINDS.queue, {
       environment,
@@ -228,17 +226,8 @@ export function createQueueStore(
     }),
     clock: environment.clock,
     window: environment.page?.window,
-    parts: () => {
-      const parts = adapter && conversationParts(scope, user(), QUEUE_VERSION)
-      return parts && { hash, ...parts }
-    },
-    userParts: () => {
-      const name = user()
-      if (!adapter || name !== undefined) return adapter && { hash, user: name }
-      if (environment.page) return { hash }
-      // The prefix names the conversation, so that its anonymous user is the present one.
-      return cache.contextPrefix === undefined ? undefined : { hash, user: ANONYMOUS }
-    },
+    parts: () => adapter && conversationParts(scope, user(), QUEUE_VERSION),
+    userParts: () => adapter && partsOfUser(scope, user(), environment.page !== undefined),
     // The tabs that share a conversation have one user.
     isShared: () => tabs !== undefined,
     isAnonymous: () => persistent !== undefined && user() === ANONYMOUS,

@@ -10,7 +10,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter } from '../storage/create-cache-adapter.ts'
-import { ANONYMOUS, conversationParts, type LeftValue } from '../storage/handed-over.ts'
+import { conversationParts, type LeftValue, partsOfUser } from '../storage/handed-over.ts'
 import { KeyedStore, type KeyParts, KINDS, keysWith } from '../storage/keyed-store.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
@@ -119,12 +119,8 @@ export class SessionResume implements SessionKeeper {
    */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
-    const stored = this.#stored
-    const { hash } = this.#names
-    if (this.#isTabs) return void (await Promise.all([stored?.forget(this.#names), stored?.forget({ hash, user })]))
-    // The prefix names the conversation, so that its anonymous user is the present one.
-    const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
-    if (name !== undefined) await stored?.forget({ hash, user: name })
+    const left = [partsOfUser(this.#scope, user, this.#isTabs), this.#isTabs ? this.#names : undefined]
+    await Promise.all(left.map(parts => parts && this.#stored?.forget(parts)))
   }
 
   /** The host's data of the session. */

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import { hold, type LockPage, type Release, tryHold } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
+import { fnv1a } from '../util/fnv1a.ts'
 import type { KeyedStore, KeyParts } from './keyed-store.ts'
 
 /*
@@ -40,7 +41,25 @@ export function conversationParts(
   if (user === undefined) return undefined
   const { portal, profile } = facts.selection ?? {}
   const [portalId, profileId] = [portal?.id, profile?.id].map(id => String(id ?? ''))
-  return { user, selectedAgent: facts.agentId, portal: portalId, profile: profileId, version: String(version) }
+  const hash = fnv1a(config.endpoint)
+  return { hash, user, selectedAgent: facts.agentId, portal: portalId, profile: profileId, version: String(version) }
+}
+
+/**
+ * The parts of the keys that go with a user, whatever the agent. Where the user is unknown: those of everybody in a store of
+ * the page or the tab, elsewhere those of the conversation, or undefined.
+ *
+ * @param isOwn whether it is such a store
+ */
+export function partsOfUser(
+  { config }: Pick<AgentScope<never>, 'config'>,
+  user: string | undefined,
+  isOwn: boolean,
+): KeyParts | undefined {
+  // The prefix names the conversation, so that its anonymous user is the present one.
+  const isOfConversation = !isOwn && config.cache.contextPrefix !== undefined
+  const name = user ?? (isOfConversation ? ANONYMOUS : undefined)
+  return name === undefined && !isOwn ? undefined : { hash: fnv1a(config.endpoint), user: name }
 }
 
 /** A value as it is stored. */

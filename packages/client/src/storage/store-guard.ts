@@ -71,15 +71,13 @@ export class StoreGuard implements CacheAdapter {
   /** As {@link get}, and asks after a timeout too: who removes an entry must know whose it is. */
   find(key: string): Awaitable<CacheEntry | null> {
     if (this.#isRemoved(key)) return null
-    try {
-      const ask = () => this.#adapter.get(key)
-      const answer: unknown = this.#writes?.get(key)?.done.then(ask, ask) ?? this.#adapter.get(key)
-      if (!isPromiseLike(answer)) return this.#entry(answer)
+    const ask = () => this.#adapter.get(key)
+    return this.#answer(
+      () => this.#writes?.get(key)?.done.then(ask, ask) ?? ask(),
+      null,
       // Removed entries may be among the late answers.
-      return this.#ask(answer, null, later => (this.#isRemoved(key) ? null : this.#entry(later)))
-    } catch (error) {
-      return this.#failed(error, null)
-    }
+      answer => (this.#isRemoved(key) ? null : this.#entry(answer)),
+    )
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
@@ -89,12 +87,7 @@ export class StoreGuard implements CacheAdapter {
     const note = () => {
       for (const { written } of removals ?? []) written.add(key)
     }
-    try {
-      const written = this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
-      return written ? this.#ask(written, undefined, note) : removals && note()
-    } catch (error) {
-      this.#failed(error, undefined)
-    }
+    return this.#answer(() => this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS), undefined, note)
   }
 
   delete(key: string): Awaitable<void> {
@@ -126,8 +119,7 @@ export class StoreGuard implements CacheAdapter {
    * @throws the error of the store, or a `TimeLimitError`, at once or by the promise: entries may remain
    */
   removeAll(id: string, prefix: string, matches: (key: string) => boolean): Promise<void> | undefined {
-    const removed = this.#remove(id, key => key.startsWith(prefix) && matches(key), prefix, REMOVAL_LIMIT_MS)
-    return removed && this.#limited(removed, REMOVAL_LIMIT_MS)
+    return this.#remove(id, key => key.startsWith(prefix) && matches(key), prefix, REMOVAL_LIMIT_MS)
   }
 
   #entry(answer: unknown): CacheEntry | null {
@@ -152,8 +144,7 @@ export class StoreGuard implements CacheAdapter {
    * @throws as {@link removeAll}
    */
   remove(key: string): Promise<void> | undefined {
-    const removed = this.#remove(key, each => each === key, [key], LIMIT_MS)
-    return removed && this.#limited(removed, LIMIT_MS)
+    return this.#remove(key, each => each === key, [key], LIMIT_MS)
   }
 
   /** @param listed the keys, or the prefix of the keys to list */
@@ -175,7 +166,7 @@ export class StoreGuard implements CacheAdapter {
     const removed = isPromiseLike(keys)
       ? Promise.resolve(keys).then(each => this.#deleteAll(each, matches, limitMs))
       : this.#deleteAll(keys, matches, limitMs)
-    if (removed) return removed.then(end)
+    if (removed) return this.#limited(removed.then(end), limitMs)
     end()
     return undefined
   }
