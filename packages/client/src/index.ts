@@ -230,9 +230,8 @@ export type {
   SelectUserProfileOptions,
 } from './rest/api-options.ts'
 export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './storage/cache-adapter.ts'
-export { createCacheAdapter } from './storage/create-cache-adapter.ts'
 export { MemoryCacheAdapter, type MemoryCacheOptions } from './storage/memory-cache-adapter.ts'
-export { StorageCacheAdapter } from './storage/storage-cache-adapter.ts'
+export { createCacheAdapter, StorageCacheAdapter } from './storage/storage-cache-adapter.ts'
 export type { StoreWarning } from './storage/store-guard.ts'
 export type { Subscribable } from './util/event-emitter.ts'
 export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'

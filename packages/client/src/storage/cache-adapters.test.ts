@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
-import { createCacheAdapter } from './create-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
-import { StorageCacheAdapter } from './storage-cache-adapter.ts'
+import { createCacheAdapter, StorageCacheAdapter } from './storage-cache-adapter.ts'
 
 const entry = (value: unknown) => ({ value, timestamp: 1 })
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }

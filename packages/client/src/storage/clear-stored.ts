@@ -1,6 +1,5 @@
 import { isJsonObject, restBase } from '@aiagent/protocol'
 import { type CacheAdapter, hasDatabase } from './cache-adapter.ts'
-import { storageAdapter } from './create-cache-adapter.ts'
 import { databaseOf } from './indexed-db-cache-adapter.ts'
 import {
   all,
@@ -12,6 +11,7 @@ import {
   type Prefixes,
   type StorePlace,
 } from './keyed-store.ts'
+import { storageAdapter } from './storage-cache-adapter.ts'
 import { TextAdapter } from './text-adapter.ts'
 
 /**

@@ -7,7 +7,7 @@ import { JoinedTask } from '../util/joined-task.ts'
 import { copyJson } from '../util/json.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Awaitable, CacheAdapter, CacheConfig, CacheEntry } from './cache-adapter.ts'
-import { createCacheAdapter, storageAdapter } from './create-cache-adapter.ts'
+import { createCacheAdapter, storageAdapter } from './storage-cache-adapter.ts'
 import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
 
 /** How a part is written into a key, and the pattern of any part. */

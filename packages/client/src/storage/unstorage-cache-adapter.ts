@@ -60,51 +60,30 @@ export function unstorageCacheAdapter(storage: UnstorageLike, options: Unstorage
     throw new ConfigError('ttl', '`ttl` is invalid. Use a number of milliseconds above 0.')
   const { clock, console } = resolveEnvironment(options.environment)
   const warn: StoreWarning = (message, details) => console.warn(message, details?.error)
-  return guardCacheAdapter(new UnstorageCacheAdapter(storage, base, ttl), clock, options.warn ?? warn)
+  const adapter = bareAdapter(storage, `${base}:`, ttl)
+  return guardCacheAdapter(adapter, clock, options.warn ?? warn)
 }
 
 /** The adapter without its guard: it rejects as the store does. */
-class UnstorageCacheAdapter implements CacheAdapter {
-  readonly #storage: UnstorageLike
-  readonly #base: string
-  readonly #options: { ttl?: number }
-
-  constructor(storage: UnstorageLike, base: string, ttlMs: number | undefined) {
-    this.#storage = storage
-    this.#base = `${base}:`
-    // Drivers count in whole seconds; one that cannot expire entries ignores it.
-    this.#options = ttlMs === undefined || ttlMs === Number.POSITIVE_INFINITY ? {} : { ttl: Math.ceil(ttlMs / 1_000) }
-  }
-
-  async get(key: string): Promise<CacheEntry | null> {
-    // Validated by the guard, like every result of a store.
-    return (await this.#storage.getItem(this.#place(key))) as CacheEntry | null
-  }
-
-  async set(key: string, entry: CacheEntry): Promise<void> {
-    await this.#storage.setItem(this.#place(key), entry, this.#options)
-  }
-
-  async delete(key: string): Promise<void> {
-    await this.#storage.removeItem(this.#place(key))
-  }
-
-  async clear(prefix?: string): Promise<void> {
-    await Promise.all((await this.keys(prefix)).map(key => this.delete(key)))
-  }
-
-  async keys(prefix = ''): Promise<string[]> {
+function bareAdapter(storage: UnstorageLike, start: string, ttlMs = Number.POSITIVE_INFINITY): CacheAdapter {
+  // Drivers count in whole seconds; one that cannot expire entries ignores it.
+  const lifetime = ttlMs === Number.POSITIVE_INFINITY ? {} : { ttl: Math.ceil(ttlMs / 1_000) }
+  const place = (key: string) => start + encodeStoreKey(key)
+  const remove = (key: string) => storage.removeItem(place(key))
+  const keys = async (prefix = ''): Promise<string[]> => {
     // A base ends at a colon, so all keys are listed and filtered here.
-    const places = await this.#storage.getKeys(this.#base)
-    const keys = places.filter(place => place.startsWith(this.#base)).map(place => this.#keyAt(place))
-    return keys.filter(key => key?.startsWith(prefix) === true) as string[]
+    const places = (await storage.getKeys(start)).filter(each => each.startsWith(start))
+    const decoded = places.map(each => decodeStoreKey(each.slice(start.length)))
+    return decoded.filter(key => key?.startsWith(prefix) === true) as string[]
   }
-
-  #place(key: string): string {
-    return this.#base + encodeStoreKey(key)
-  }
-
-  #keyAt(place: string): string | undefined {
-    return decodeStoreKey(place.slice(this.#base.length))
+  return {
+    // Validated by the guard, like every result of a store.
+    get: key => storage.getItem(place(key)) as Promise<CacheEntry | null>,
+    set: (key, entry) => storage.setItem(place(key), entry, lifetime),
+    delete: remove,
+    async clear(prefix) {
+      await Promise.all((await keys(prefix)).map(remove))
+    },
+    keys,
   }
 }

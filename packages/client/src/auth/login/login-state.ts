@@ -1,9 +1,9 @@
 import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { storageAdapter } from '../../storage/create-cache-adapter.ts'
 import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
+import { storageAdapter } from '../../storage/storage-cache-adapter.ts'
 import { TextAdapter } from '../../storage/text-adapter.ts'
 import { REDIRECT_ANSWER_KEY, RETURN_KEY } from './callback-page.ts'
 

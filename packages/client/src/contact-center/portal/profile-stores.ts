@@ -1,8 +1,8 @@
 import { type Id, isJsonObject, restBase, sameId, type UserProfile } from '@aiagent/protocol'
 import { toLangParameter } from '../../rest/language.ts'
-import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
 import { KeyedStore, KINDS, type StorePlace } from '../../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
+import { createCacheAdapter } from '../../storage/storage-cache-adapter.ts'
 import { TextAdapter } from '../../storage/text-adapter.ts'
 
 export interface ProfileCacheOptions {
