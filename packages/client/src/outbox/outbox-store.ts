@@ -229,7 +229,7 @@ export function createQueueStore(
     parts: () => adapter && conversationParts(scope, user(), QUEUE_VERSION),
     userParts: () => adapter && partsOfUser(scope, user(), environment.page !== undefined),
     // The tabs that share a conversation have one user.
-    isShared: () => tabs !== undefined,
+    isShared: tabs !== undefined,
     isAnonymous: () => persistent !== undefined && user() === ANONYMOUS,
     // The memory of the tabs holds no other keys.
     used: persistent &&

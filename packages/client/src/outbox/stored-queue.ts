@@ -66,7 +66,7 @@ export interface StoredQueueOptions extends HandedOverPlace {
   /** Those of the keys to remove with the present user: all of theirs, or in a page of an unknown user those of everybody. */
   userParts(): KeyParts | undefined
   /** Whether the tabs of the page's origin share one conversation: then a tab sends what an ended one has left. */
-  isShared(): boolean
+  readonly isShared: boolean
   /** Whether anybody may be the user, so that only the tab's own queue is restored, and those of its conversation. */
   isAnonymous(): boolean
   /** The keys that the tabs of the conversation have used, as far as this one has been told. Absent where none is shared. */
@@ -195,14 +195,14 @@ export class StoredQueue {
   async #restore(scope: string, parts: KeyParts, era: Era): Promise<StoredMessage[]> {
     const { store, window, newName, isAnonymous, isShared, userParts, used } = this.#options
     if (era.isOver) return []
-    if (scope === this.#place?.scope && this.isActive) return isShared() ? this.#adopt(parts) : []
+    if (scope === this.#place?.scope && this.isActive) return isShared ? this.#adopt(parts) : []
     this.#leave()
     this.#place = { scope, userParts: userParts() }
     const key = window ? store.key({ ...parts, page: newName() }) : scope
     if (!this.#left.claim(key)) return []
     const tabKey = `${scope}tab`
     // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
-    const storage = isShared() && !isAnonymous() ? undefined : window?.sessionStorage
+    const storage = isShared && !isAnonymous() ? undefined : window?.sessionStorage
     used?.add(key)
     const restored = await this.#adopt(parts, storage?.getItem(tabKey))
     storage?.setItem(tabKey, key)
