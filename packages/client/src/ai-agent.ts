@@ -404,13 +404,13 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async explain(): Promise<Explanation> {
     const explain = await feature('explain', features.explain)
-    const { scope, outbox, chat } = this.#parts
-    return explain({ scope, outbox, chat, phase: this.getPhase() })
+    const { scope, outbox, chat, connection } = this.#parts
+    return explain({ scope, outbox, chat, connection, phase: this.getPhase() })
   }
 
   /** Whether the chat is open. */
   isConnected(): boolean {
-    return this.#parts.chat.isOpen
+    return this.#parts.connection.transport !== undefined
   }
 
   /**

@@ -3,6 +3,7 @@ import type { AuthenticationService } from '../src/auth/authentication-service.t
 import { ReconnectPolicy } from '../src/chat/backoff.ts'
 import { Chat } from '../src/chat/chat.ts'
 import { ChatSession, type SessionKeeper } from '../src/chat/chat-session.ts'
+import { Connection } from '../src/chat/connection.ts'
 import { ContextStore } from '../src/chat/context-store.ts'
 import { Liveness } from '../src/chat/liveness.ts'
 import { ApiError, ConnectionError, SDKError } from '../src/errors.ts'
@@ -116,13 +117,15 @@ export function setUpChat(given: ChatSetUp = {}) {
     },
     { random: () => 0 },
   )
-  const chat = new Chat(scope, policy, { session, authentication, transcript })
-  chat.observe({ handleFrame: data => tell(`received ${data}`) })
-  const liveness = new Liveness(scope, chat, session)
+  const connection = new Connection(scope, policy, { session, authentication })
+  const chat = new Chat(scope, { connection, session, authentication, transcript })
+  connection.observe({ handleFrame: data => tell(`received ${data}`) })
+  const liveness = new Liveness(scope, connection, session)
   const masking = new Masking({})
-  const outbox = new Outbox(scope, { masking, chat, session, context, transcript, liveness })
+  const outbox = new Outbox(scope, { masking, connection, chat, session, context, transcript, liveness })
   return {
     scope,
+    connection,
     chat,
     outbox,
     clock,

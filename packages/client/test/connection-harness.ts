@@ -1,21 +1,26 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import type { AuthenticationService } from '../src/auth/authentication-service.ts'
 import { ReconnectPolicy } from '../src/chat/backoff.ts'
+import type { ChatSession, Opening } from '../src/chat/chat-session.ts'
 import { Connection } from '../src/chat/connection.ts'
-import { WebSocketTransport } from '../src/chat/transport.ts'
-import type { Page } from '../src/platform/page.ts'
+import type { Environment } from '../src/platform/environment.ts'
 import { toldByListener, watch } from './chat-harness.ts'
+import { listen, setUpScope } from './fake-scope.ts'
 
-interface ConnectionSetUp {
-  page?: Page
+interface ConnectionSetUp extends Partial<Pick<Environment, 'page' | 'WebSocket'>> {
   maxReconnectAttempts?: number
-  address?(signal: AbortSignal): Promise<string>
+  /** Jitter. @default none: waits are 1, 2, 4, 8, 15, 15 … s */
+  random?(): number
+  /** The id of the session, asked for each attempt. */
+  begin?(signal: AbortSignal): Promise<string>
 }
 
-/** Creates a connection over fake sockets and a manual clock. Backoff waits have no jitter: 1, 2, 4, 8, 15, 15 … s. */
+/** Creates a connection over fake sockets and a manual clock, of a session that records what it is told. */
 export function setUpConnection({
   maxReconnectAttempts = Number.POSITIVE_INFINITY,
-  address,
-  page,
+  random = () => 0,
+  begin,
+  ...platform
 }: ConnectionSetUp = {}) {
   FakeWebSocket.reset()
   const clock = new ManualClock()
@@ -24,19 +29,25 @@ export function setUpConnection({
   let asked = 0
   const policy = new ReconnectPolicy(
     { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
-    { random: () => 0 },
+    { random },
   )
-  const connection = new Connection(clock, page, policy, {
-    openTransport: (url, listener) => new WebSocketTransport(new FakeWebSocket(url), listener),
-    resolveAddress: address ?? (async () => `wss://chat.example/${++asked}`),
-    handleStateChange: (state, previous) => tell(`${previous} to ${state}`),
-    handleOpened: () => tell('opened'),
-    handleFrame: data => tell(`received ${data}`),
-    handleClosed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
-    handleFailure: fail,
-    handleSessionRefused: () => tell('session refused'),
+  const scope = setUpScope({ environment: { clock, WebSocket: FakeWebSocket, ...platform } })
+  const session: Partial<ChatSession> = {
+    begin: async signal => ({ sessionId: begin ? await begin(signal) : String(++asked) }) as Opening,
+    handleOpened: () => ({}) as Opening,
+    handleClosed() {},
+    handleFailure: () => false,
+    handleRefused: () => tell('session refused'),
     handleEnded: () => void (ends.count += 1),
-  })
+  }
+  const authentication: Partial<AuthenticationService> = { checkExpiry() {}, watchExpiry() {} }
+  const connection = new Connection(scope, policy, { session, authentication } as ConstructorParameters<
+    typeof Connection
+  >[2])
+  listen(scope, 'stateChanged', ({ state, previousState }) => tell(`${previousState} to ${state}`))
+  listen(scope, 'closed', ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`))
+  listen(scope, 'error', ({ error }) => fail(error))
+  connection.observe({ handleOpened: () => tell('opened'), handleFrame: data => tell(`received ${data}`) })
   const open = async () => {
     const opening = watch(connection.open())
     await turnEventLoop()
@@ -44,5 +55,5 @@ export function setUpConnection({
     await turnEventLoop()
     return opening
   }
-  return { clock, connection, told, errors, ends, open, when }
+  return { clock, scope, session, connection, told, errors, ends, open, when }
 }

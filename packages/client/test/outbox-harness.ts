@@ -98,7 +98,7 @@ export function setUpOutbox({
   })
   const state = {
     isOwnSession: true,
-    chat: 'IDLE' as ConnectionState,
+    connection: 'IDLE' as ConnectionState,
     get isReady() {
       return scope.status.isReady
     },
@@ -119,9 +119,9 @@ export function setUpOutbox({
         return mask(content)
       },
     },
-    chat: {
+    connection: {
       get state() {
-        return state.chat
+        return state.connection
       },
       observe() {},
     },
@@ -139,7 +139,7 @@ export function setUpOutbox({
   const opened = new Set<string>()
   /** Opens the chat on a transport, as the chat does. */
   const connect = (transport = new FakeTransport()) => {
-    state.chat = 'CONNECTED'
+    state.connection = 'CONNECTED'
     const { sessionId, isOwnSession: isOwn } = state
     const isReopening = opened.has(sessionId)
     opened.add(sessionId)
@@ -157,13 +157,13 @@ export function setUpOutbox({
   }
   /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
   const lose = (silentMs = 0) => {
-    state.chat = 'RECONNECTING'
+    state.connection = 'RECONNECTING'
     outbox.handleInterrupted()
     outbox.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
   }
   /** Ends the chat. */
   const close = () => {
-    state.chat = 'CLOSED'
+    state.connection = 'CLOSED'
     outbox.handleInterrupted()
     outbox.handleClosed()
     outbox.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })

@@ -1,4 +1,5 @@
 import type { Chat } from '../chat/chat.ts'
+import type { Connection } from '../chat/connection.ts'
 import { SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed } from '../events.ts'
@@ -70,6 +71,7 @@ export interface ExplainedParts {
   readonly phase: AgentPhase
   readonly outbox: { readonly size: number }
   readonly chat: Chat
+  readonly connection: Connection
 }
 
 /** What a state contributes; the queue is added to it. */
@@ -135,8 +137,8 @@ function failed(error: unknown): Cause {
 }
 
 function chatCause(parts: ExplainedParts): Cause {
-  const { chat, scope } = parts
-  const { state } = chat
+  const { chat, connection, scope } = parts
+  const { state } = connection
   const { closed, failure } = scope.status
   const why = whyClosed(parts)
   switch (state) {
@@ -181,7 +183,7 @@ function retryOf(parts: ExplainedParts, code: 'reconnecting' | 'initialize_retry
   const retryInMs = Math.max(0, status.retryAt - environment.clock.monotonic())
   const isOffline = environment.page?.window?.navigator.onLine === false
   const maxAttempts = config.maxReconnectAttempts
-  const { attempt = parts.chat.attempts } = status
+  const { attempt = parts.connection.retry.attempts } = status
   const count = Number.isFinite(maxAttempts) ? ` (attempt ${attempt} of ${maxAttempts})` : ''
   const why = whyClosed(parts)
   const wait = retryInMs === 0 ? 'now' : `in ${Math.ceil(retryInMs / 1000)} s`

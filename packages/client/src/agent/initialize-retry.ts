@@ -1,5 +1,5 @@
 import { type ReconnectPolicy, Retry, reportState } from '../chat/backoff.ts'
-import type { Chat } from '../chat/chat.ts'
+import type { Connection } from '../chat/connection.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import type { AgentScope } from '../scope.ts'
@@ -16,7 +16,7 @@ const MODULE_ATTEMPTS = 4
  * connection: RECONNECTING during a wait, CONNECTING during a repeated attempt. The chat is not connected meanwhile.
  */
 export async function repeatInitialize<T>(
-  { scope, policy, chat }: { scope: AgentScope; policy: ReconnectPolicy; chat: Chat },
+  { scope, policy, connection }: { scope: AgentScope; policy: ReconnectPolicy; connection: Connection },
   attempt: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -38,7 +38,7 @@ export async function repeatInitialize<T>(
         })
         const delayMs = retry.plan(onDue)
         if (delayMs === undefined) {
-          reportState(scope, chat.state)
+          reportState(scope, connection.state)
           scope.reportError(error)
           const message = `The agent is not initialized: ${policy.maxAttempts} attempts are used up. Call initialize() to try again.`
           scope.reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
@@ -54,7 +54,7 @@ export async function repeatInitialize<T>(
     }
   } finally {
     retry.stop()
-    reportState(scope, chat.state)
+    reportState(scope, connection.state)
     status.failure = status.attempt = undefined
   }
 }

@@ -3,6 +3,7 @@ import { AuthenticationService } from '../auth/authentication-service.ts'
 import { ReconnectPolicy } from '../chat/backoff.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'
+import { Connection } from '../chat/connection.ts'
 import { ContextStore } from '../chat/context-store.ts'
 import { Liveness } from '../chat/liveness.ts'
 import type { CallState } from '../contact-center/connector/call-state.ts'
@@ -26,7 +27,7 @@ import { Start } from './start.ts'
 
 /**
  * The parts of one agent, each constructed after the parts that it uses. Calls go from the later ones to the earlier ones;
- * the chat calls the parts that observe it.
+ * the connection calls the parts that observe it.
  */
 export class AgentParts {
   readonly scope: AgentScope
@@ -45,6 +46,7 @@ export class AgentParts {
   readonly resume: OptionalFeature<SessionResume> | undefined
   readonly session: ChatSession
   readonly policy: ReconnectPolicy
+  readonly connection: Connection
   readonly chat: Chat
   readonly liveness: Liveness
   readonly outbox: Outbox
@@ -75,12 +77,13 @@ export class AgentParts {
     this.resume = this.#createResume()
     this.session = new ChatSession(scope, this.context, this.transcript, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
-    this.chat = new Chat(scope, this.policy, this)
-    this.liveness = new Liveness(scope, this.chat, this.session)
+    this.connection = new Connection(scope, this.policy, this)
+    this.chat = new Chat(scope, this)
+    this.liveness = new Liveness(scope, this.connection, this.session)
     this.outbox = new Outbox(scope, this)
     this.outbox.stored = this.#createQueueStore()
     this.processor = new MessageProcessor(this.chat)
-    this.working = new WorkingState(scope, this.chat)
+    this.working = new WorkingState(scope, this.connection)
     this.recovery = new Recovery(scope, this)
     this.inbox = new Inbox(scope, this)
 

@@ -2,6 +2,7 @@ import type { UserProfile } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
+import type { Connection } from '../chat/connection.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { loadConnector } from '../contact-center/connector/connector-loader.ts'
@@ -33,6 +34,7 @@ interface PortalParts {
   readonly outbox: Outbox
   readonly context: ContextStore
   readonly chat: Chat
+  readonly connection: Connection
   readonly session: ChatSession
   calls: CallState | undefined
 }
@@ -244,9 +246,9 @@ export class PortalLifecycle {
 
   /** Leaves the chat of a completed selection, since the pipeline moves to another portal (FLOW-25). */
   async #switchPortal(): Promise<void> {
-    const { chat } = this.#parts
+    const { connection } = this.#parts
     const { state } = this.#owner
-    const wasConnected = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
+    const wasConnected = connection.state !== 'IDLE' && connection.state !== 'CLOSED'
     // After a failed switch the chat has been left already, and still has to be connected again.
     const choosing = this.#begin(wasConnected || (state.at === 'choosing' && state.reconnect))
     choosing.settled = this.#leavePortal(choosing)

@@ -9,9 +9,9 @@ const GOODBYE = expect.objectContaining({ persona: 'system', role: ROLE.GRACEFUL
 describe('Chat', () => {
   describe('disconnect()', () => {
     it('resolves without a connection', async () => {
-      const { chat } = setUpChat()
+      const { chat, connection } = setUpChat()
       await chat.disconnect()
-      expect(chat.state).toBe('IDLE')
+      expect(connection.state).toBe('IDLE')
     })
 
     it('says goodbye, closes with 1000 at once when that has left, and leaves no timer', async () => {
@@ -63,7 +63,7 @@ describe('Chat', () => {
       last().bufferedAmount = 40
       watch(second.chat.disconnect())
       watch(second.chat.disconnect({ skipGracefulDisconnect: true }))
-      expect([last().closedWith?.code, second.chat.state]).toEqual([1000, 'CLOSED'])
+      expect([last().closedWith?.code, second.connection.state]).toEqual([1000, 'CLOSED'])
       await second.clock.advance(100)
       expect(second.clock.pendingTimers).toBe(0)
     })
@@ -105,7 +105,7 @@ describe('Chat', () => {
 
     it('ends an attempt, the wait for one, and the call for a session', async () => {
       let asked: AbortSignal | undefined
-      const { chat, clock } = setUpChat({
+      const { chat, connection, clock } = setUpChat({
         createSession: signal => {
           asked = signal
           return new Promise(() => {})
@@ -115,7 +115,7 @@ describe('Chat', () => {
       await turnEventLoop()
       await chat.disconnect()
       await turnEventLoop()
-      expect([connecting.outcome, asked?.aborted, chat.state, clock.pendingTimers]).toEqual([
+      expect([connecting.outcome, asked?.aborted, connection.state, clock.pendingTimers]).toEqual([
         'ABORTED',
         true,
         'CLOSED',
@@ -125,36 +125,36 @@ describe('Chat', () => {
       const second = await setUpOpen()
       last().end(1006)
       await second.chat.disconnect()
-      expect([second.chat.state, second.clock.pendingTimers]).toEqual(['CLOSED', 0])
+      expect([second.connection.state, second.clock.pendingTimers]).toEqual(['CLOSED', 0])
     })
 
     it.each([0, 1])('then connect() at once ends connected on one socket, with %i bytes unsent', async buffered => {
-      const { chat, outbox, clock, liveSockets } = await setUpOpen()
+      const { chat, connection, outbox, clock, liveSockets } = await setUpOpen()
       last().bufferedAmount = buffered
       const leaving = watch(chat.disconnect())
       const connecting = watch(chat.connect())
       await clock.advance(100)
       last().accept()
       await turnEventLoop()
-      expect([leaving.outcome, connecting.outcome, chat.state]).toEqual(['done', 'done', 'CONNECTED'])
+      expect([leaving.outcome, connecting.outcome, connection.state]).toEqual(['done', 'done', 'CONNECTED'])
       expect([FakeWebSocket.made.length, liveSockets()]).toEqual([2, 1])
       outbox.send('one')
       expect(contentsOf(last())).toEqual(['one'])
     })
 
     it.each([0, 1])('has the last word over a connect() that came before it, with %i bytes unsent', async buffered => {
-      const { chat, clock, liveSockets } = await setUpOpen()
+      const { chat, connection, clock, liveSockets } = await setUpOpen()
       last().bufferedAmount = buffered
       watch(chat.disconnect())
       const connecting = watch(chat.connect())
       const leaving = watch(chat.disconnect())
       await clock.advance(60_000)
-      expect([leaving.outcome, connecting.outcome, chat.state]).toEqual(['done', 'ABORTED', 'CLOSED'])
+      expect([leaving.outcome, connecting.outcome, connection.state]).toEqual(['done', 'ABORTED', 'CLOSED'])
       expect([liveSockets(), clock.pendingTimers]).toEqual([0, 0])
     })
 
     it('makes no connect() wait whose signal is aborted', async () => {
-      const { chat, clock } = await setUpOpen()
+      const { chat, connection, clock } = await setUpOpen()
       last().bufferedAmount = 1
       watch(chat.disconnect())
       const controller = new AbortController()
@@ -163,7 +163,7 @@ describe('Chat', () => {
       await turnEventLoop()
       expect(connecting.error).toMatchObject({ code: 'ABORTED', cause: 'enough' })
       await clock.advance(100)
-      expect(chat.state).toBe('CLOSED')
+      expect(connection.state).toBe('CLOSED')
     })
 
     it.each([
@@ -172,7 +172,10 @@ describe('Chat', () => {
       ['connected', 0],
       ['connected', 1],
     ])('in a listener of %s keeps what waits and rejects connect(), with %i bytes unsent', async (label, buffered) => {
-      const { chat, outbox, clock, told, when } = setUpChat({ sessionId: 'mine', context: { plan: 'gold' } })
+      const { chat, connection, outbox, clock, told, when } = setUpChat({
+        sessionId: 'mine',
+        context: { plan: 'gold' },
+      })
       outbox.send('waiting')
       when(label, () => {
         last().bufferedAmount = buffered
@@ -182,20 +185,20 @@ describe('Chat', () => {
       await turnEventLoop()
       last().accept()
       await clock.advance(100)
-      expect([last().frames, outbox.size, chat.state]).toEqual([[GOODBYE], 1, 'CLOSED'])
+      expect([last().frames, outbox.size, connection.state]).toEqual([[GOODBYE], 1, 'CLOSED'])
       expect(connecting.outcome).toMatch(/^(ABORTED|CONNECTION_ERROR)$/)
       expect(told.includes('connected')).toBe(label === 'connected')
     })
 
     it('lets messages through again when a listener of the end connects at once', async () => {
       for (const label of ['CLOSED', 'closed 1000']) {
-        const { chat, outbox, when } = await setUpOpen()
+        const { chat, connection, outbox, when } = await setUpOpen()
         when(label, () => watch(chat.connect()))
         watch(chat.disconnect())
         await turnEventLoop()
         last().accept()
         outbox.send('one')
-        expect([label, chat.state, contentsOf(last())]).toEqual([label, 'CONNECTED', ['one']])
+        expect([label, connection.state, contentsOf(last())]).toEqual([label, 'CONNECTED', ['one']])
       }
     })
   })
@@ -238,7 +241,7 @@ describe('Chat', () => {
     it('changes nothing when it is aborted before the session is there', async () => {
       let asked = 0
       const answer = deferred<string>()
-      const { chat, session } = await setUpOpen({
+      const { chat, connection, session } = await setUpOpen({
         createSession: async () => (++asked > 1 ? answer.promise : 'session-1'),
       })
       const controller = new AbortController()
@@ -246,7 +249,7 @@ describe('Chat', () => {
       controller.abort()
       answer.resolve('session-2')
       await turnEventLoop()
-      expect([restarting.outcome, restarting.resets(), chat.state]).toEqual(['ABORTED', 0, 'CONNECTED'])
+      expect([restarting.outcome, restarting.resets(), connection.state]).toEqual(['ABORTED', 0, 'CONNECTED'])
       expect(session.id).toBe('session-1')
     })
 
@@ -273,25 +276,25 @@ describe('Chat', () => {
     it('is given up when the host leaves meanwhile', async () => {
       let asked = 0
       const answer = deferred<string>()
-      const { chat, clock, liveSockets } = await setUpOpen({
+      const { chat, connection, clock, liveSockets } = await setUpOpen({
         createSession: async () => (++asked > 1 ? answer.promise : 'session-1'),
       })
       const restarting = restart(chat)
       await chat.disconnect()
       answer.resolve('session-2')
       await clock.advance(60_000)
-      expect([restarting.outcome, restarting.resets(), chat.state]).toEqual(['ABORTED', 0, 'CLOSED'])
+      expect([restarting.outcome, restarting.resets(), connection.state]).toEqual(['ABORTED', 0, 'CLOSED'])
       expect([liveSockets(), clock.pendingTimers]).toEqual([0, 0])
     })
 
     it('is given up when the host leaves during its goodbye: what belonged to the old conversation stays', async () => {
-      const { chat, clock, session } = await setUpOpen()
+      const { chat, connection, clock, session } = await setUpOpen()
       last().bufferedAmount = 1
       const restarting = restart(chat, 'mine')
       const leaving = watch(chat.disconnect())
       await clock.advance(60_000)
       expect([restarting.outcome, leaving.outcome, restarting.resets()]).toEqual(['ABORTED', 'done', 0])
-      expect([session.id, chat.state]).toEqual(['session-1', 'CLOSED'])
+      expect([session.id, connection.state]).toEqual(['session-1', 'CLOSED'])
     })
 
     it('ends on its own session although a connect() waits for the goodbye before it', async () => {

@@ -1,8 +1,8 @@
 import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { type ChatSetUp, deferred, setUpChat, watch } from '../../test/chat-harness.ts'
-import type { ChatObserver, ConnectionLoss } from './chat.ts'
 import type { SessionKeeper } from './chat-session.ts'
+import type { ChatObserver, ConnectionLoss } from './connection.ts'
 
 const last = () => FakeWebSocket.last
 
@@ -17,7 +17,7 @@ async function setUp(given: ChatSetUp = {}) {
     handleLost: (loss: ConnectionLoss) => void calls.push(loss),
     handleClosed: () => void calls.push('closed'),
   }
-  parts.chat.observe(sink)
+  parts.connection.observe(sink)
   const connecting = watch(parts.chat.connect())
   await turnEventLoop()
   const open = async () => {
@@ -30,7 +30,7 @@ async function setUp(given: ChatSetUp = {}) {
 
 describe('what a chat tells the part that writes its messages', () => {
   it('is that it is open and ready, and that an outage ended it in disorder', async () => {
-    const { open, taken, clock, chat } = await setUp()
+    const { open, taken, clock, connection } = await setUp()
     expect(taken()).toEqual([])
     await open()
     expect(taken()).toEqual(['connected', 'ready'])
@@ -42,13 +42,13 @@ describe('what a chat tells the part that writes its messages', () => {
     await clock.advance(70)
     last().receive('a frame')
     const inboundAt = clock.monotonic()
-    expect(chat.lastInboundAt).toBe(inboundAt)
+    expect(connection.lastInboundAt).toBe(inboundAt)
     await clock.advance(30)
     last().end(1006)
     expect(taken()).toEqual(['interrupted', { lastInboundAt: inboundAt, isAbnormal: true }])
     await clock.advance(2_000)
     await open()
-    expect(chat.lastInboundAt).toBeUndefined()
+    expect(connection.lastInboundAt).toBeUndefined()
   })
 
   it('is that the service closed it in order', async () => {
@@ -68,17 +68,17 @@ describe('what a chat tells the part that writes its messages', () => {
   })
 
   it('is that it is closed only after its last frames have left', async () => {
-    const { chat, open, taken, clock } = await setUp()
+    const { chat, connection, open, taken, clock } = await setUp()
     await open()
     taken()
     last().bufferedAmount = 5
     const left = watch(chat.disconnect())
-    expect([taken(), chat.isLeft, chat.isOpen]).toEqual([['interrupted'], true, true])
+    expect([taken(), connection.isLeft, connection.state === 'CONNECTED']).toEqual([['interrupted'], true, true])
     last().bufferedAmount = 0
     await clock.advance(5)
     expect(left.outcome).toBe('done')
     expect(taken()).toContain('closed')
-    expect(chat.isOpen).toBe(false)
+    expect(connection.state).toBe('CLOSED')
   })
 
   it('is that the token could not be obtained: connected, and not ready', async () => {
@@ -107,32 +107,32 @@ describe('what a chat says of itself', () => {
   })
 
   it('is whether it was left', async () => {
-    const { chat, open, clock } = await setUp()
-    expect(chat.isLeft).toBe(false)
+    const { connection, open, clock } = await setUp()
+    expect(connection.isLeft).toBe(false)
     await open()
-    expect(chat.isLeft).toBe(false)
+    expect(connection.isLeft).toBe(false)
     last().end(1006)
-    expect(chat.isLeft).toBe(false)
+    expect(connection.isLeft).toBe(false)
     await clock.advance(1_000)
     await open()
     last().end(1000)
-    expect(chat.isLeft).toBe(true)
-    expect(setUpChat().chat.isLeft).toBe(true)
+    expect(connection.isLeft).toBe(true)
+    expect(setUpChat().connection.isLeft).toBe(true)
   })
 
   it('is the number of its attempts, until the agent has answered', async () => {
-    const { chat, open, clock } = await setUp()
+    const { connection, open, clock } = await setUp()
     await open()
-    expect(chat.attempts).toBe(0)
+    expect(connection.retry.attempts).toBe(0)
     last().end(1006)
     await clock.advance(1_000)
     last().end(1006)
     await turnEventLoop()
-    expect(chat.attempts).toBe(2)
+    expect(connection.retry.attempts).toBe(2)
     await clock.advance(2_000)
     await open()
-    chat.confirm()
-    expect(chat.attempts).toBe(0)
+    connection.confirm()
+    expect(connection.retry.attempts).toBe(0)
     last().end(1006)
     await clock.advance(1_000)
     expect(FakeWebSocket.made).toHaveLength(4)
@@ -141,24 +141,24 @@ describe('what a chat says of itself', () => {
 
 describe('a signal of the wire', () => {
   it('is written while the chat is open', async () => {
-    const { chat, open } = await setUp()
-    expect(() => chat.writeSignal('early')).not.toThrow()
+    const { connection, open } = await setUp()
+    expect(() => connection.writeSignal('early')).not.toThrow()
     await open()
-    chat.writeSignal('seen')
+    connection.writeSignal('seen')
     last().failSend = new Error('closing')
-    expect(() => chat.writeSignal('lost')).not.toThrow()
+    expect(() => connection.writeSignal('lost')).not.toThrow()
     expect(last().sent).toEqual(['seen'])
   })
 })
 
 describe('a connection that is probably broken', () => {
   it('[FLOW-02] is replaced at once, and what still arrives on it is dropped', async () => {
-    const { chat, open, told, clock, taken } = await setUp()
+    const { connection, open, told, clock, taken } = await setUp()
     await open()
     const broken = last()
     const deliver = broken.onmessage
     taken()
-    chat.replace()
+    connection.replace()
     expect(broken.closedWith).toEqual({ code: 1000, reason: '' })
     expect(taken()).toEqual(['interrupted', expect.objectContaining({ isAbnormal: true })])
     await clock.advance(0)
@@ -166,20 +166,20 @@ describe('a connection that is probably broken', () => {
     await open()
     deliver?.({ data: 'late' })
     expect(told).not.toContain('received late')
-    expect(chat.isOpen).toBe(true)
+    expect(connection.state).toBe('CONNECTED')
   })
 
   it('is not replaced without a socket, nor when the host is leaving', async () => {
-    const { chat, open, clock } = await setUp()
-    chat.replace()
+    const { chat, connection, open, clock } = await setUp()
+    connection.replace()
     await open()
     last().bufferedAmount = 5
     void chat.disconnect()
-    chat.replace()
+    connection.replace()
     await clock.advance(5_000)
-    expect([FakeWebSocket.made.length, chat.state]).toEqual([1, 'CLOSED'])
-    chat.replace()
-    expect(chat.state).toBe('CLOSED')
+    expect([FakeWebSocket.made.length, connection.state]).toEqual([1, 'CLOSED'])
+    connection.replace()
+    expect(connection.state).toBe('CLOSED')
   })
 })
 
@@ -303,15 +303,15 @@ describe('an operation that another one ends', () => {
   })
 
   it('waits no longer for its last frames when the signal of the restart is aborted', async () => {
-    const { chat, open, clock } = await setUp()
+    const { chat, connection, open, clock } = await setUp()
     await open()
     last().bufferedAmount = 5
     const given = new AbortController()
     const restarting = watch(chat.restart({ sessionId: 'next', signal: given.signal, reset() {} }))
     await clock.advance(5)
-    expect(chat.isOpen).toBe(true)
+    expect(connection.state).toBe('CONNECTED')
     given.abort()
     await turnEventLoop()
-    expect([restarting.outcome, chat.isOpen]).toEqual(['ABORTED', false])
+    expect([restarting.outcome, connection.state === 'CONNECTED']).toEqual(['ABORTED', false])
   })
 })

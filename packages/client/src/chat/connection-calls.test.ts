@@ -35,7 +35,7 @@ describe('Connection', () => {
     it('rejects the callers of an attempt, in the step of the address and in that of the socket', async () => {
       let signal: AbortSignal | undefined
       const never = setUp({
-        address: given => {
+        begin: given => {
           signal = given
           return new Promise(() => {})
         },
@@ -78,11 +78,11 @@ describe('Connection', () => {
 
     it('drops an address that comes after it', async () => {
       const address = deferred<string>()
-      const { connection } = setUp({ address: () => address.promise })
+      const { connection } = setUp({ begin: () => address.promise })
       watch(connection.open())
       await turnEventLoop()
       connection.close()
-      address.resolve('wss://chat.example/late')
+      address.resolve('late')
       await turnEventLoop()
       expect([FakeWebSocket.made.length, connection.state]).toEqual([0, 'CLOSED'])
     })
@@ -96,8 +96,8 @@ describe('Connection', () => {
     })
 
     it('ends the attempt when the only caller gives up, at the address and at the socket', async () => {
-      for (const address of [undefined, () => new Promise<string>(() => {})]) {
-        const { connection, clock } = setUp(address ? { address } : {})
+      for (const begin of [undefined, () => new Promise<string>(() => {})]) {
+        const { connection, clock } = setUp(begin ? { begin } : {})
         const controller = new AbortController()
         const opening = watch(connection.open(controller.signal))
         await turnEventLoop()
@@ -181,7 +181,7 @@ describe('Connection', () => {
 
     it('may close while it connects before an address has been asked for', async () => {
       let asked = 0
-      const { connection, when } = setUp({ address: async () => `wss://chat.example/${++asked}` })
+      const { connection, when } = setUp({ begin: async () => String(++asked) })
       when('IDLE to CONNECTING', () => connection.close())
       watch(connection.open())
       await turnEventLoop()

@@ -1,45 +1,21 @@
-import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection as setUp } from '../../test/connection-harness.ts'
+import { listen } from '../../test/fake-scope.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed } from '../events.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
-import { ReconnectPolicy } from './backoff.ts'
-import { Connection } from './connection.ts'
-import { WebSocketTransport } from './transport.ts'
 
 const last = () => FakeWebSocket.last
 
 /** A connection that records what follows each close and each change of its state. */
 function setUpWaits() {
-  FakeWebSocket.reset()
-  const clock = new ManualClock()
+  const { clock, scope, connection, errors, open } = setUp({ maxReconnectAttempts: 9 })
   const closed: ChatClosed[] = []
   const waits: (number | undefined)[] = []
-  const errors: SDKError[] = []
-  const policy = new ReconnectPolicy(
-    { maxReconnectAttempts: 9, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
-    { random: () => 0 },
-  )
-  const connection = new Connection(clock, undefined, policy, {
-    openTransport: (url, listener) => new WebSocketTransport(new FakeWebSocket(url), listener),
-    resolveAddress: async () => 'wss://chat.example/',
-    handleStateChange: (_state, _previous, retryInMs) => void waits.push(retryInMs),
-    handleOpened() {},
-    handleFrame() {},
-    handleClosed: event => void closed.push(event),
-    handleFailure: error => void errors.push(error),
-    handleSessionRefused() {},
-    handleEnded() {},
-  })
-  const open = async () => {
-    const opening = watch(connection.open())
-    await turnEventLoop()
-    last().accept()
-    await turnEventLoop()
-    return opening
-  }
+  listen(scope, 'stateChanged', ({ retryInMs }) => void waits.push(retryInMs))
+  listen(scope, 'closed', event => void closed.push(event))
   return { clock, connection, closed, waits, errors, open }
 }
 
@@ -120,7 +96,7 @@ describe('a failed attempt', () => {
     ['an agent that is not initialized', new SDKError('Not yet.', 'NOT_INITIALIZED'), { code: 'NOT_INITIALIZED' }],
     ['an unusable session', new SDKError('Not that.', 'SESSION_ID_INVALID'), { code: 'SESSION_ID_INVALID' }],
   ])('is the last one for %s', async (_case, cause, expected) => {
-    const { connection, clock } = setUp({ address: () => Promise.reject(cause) })
+    const { connection, clock } = setUp({ begin: () => Promise.reject(cause) })
     const opening = watch(connection.open())
     await turnEventLoop()
     expect(opening.error).toMatchObject(expected)
@@ -132,8 +108,8 @@ describe('a failed attempt', () => {
 
   it('is followed by another one for any other error', async () => {
     let asked = 0
-    const address = () => (asked++, Promise.reject(new ConnectionError('Not now.', 'refused')))
-    const { connection, clock } = setUp({ address })
+    const begin = () => (asked++, Promise.reject(new ConnectionError('Not now.', 'refused')))
+    const { connection, clock } = setUp({ begin })
     watch(connection.open())
     await clock.advance(1_000)
     expect([connection.state, asked]).toEqual(['RECONNECTING', 2])

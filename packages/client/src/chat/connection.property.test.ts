@@ -1,11 +1,12 @@
-import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deferred, watch } from '../../test/chat-harness.ts'
+import { setUpConnection } from '../../test/connection-harness.ts'
+import { listen } from '../../test/fake-scope.ts'
 import { SDKError } from '../errors.ts'
-import { ReconnectPolicy } from './backoff.ts'
-import { Connection } from './connection.ts'
 import type { ConnectionState } from './connection-state.ts'
+import type { SharedConversation } from './shared-conversation.ts'
 import type { TransportListener } from './transport.ts'
 
 const DRAWING: Record<ConnectionState, ConnectionState[]> = {
@@ -60,9 +61,8 @@ describe('Connection', () => {
         fc.constantFrom(0, 1, 3, Number.POSITIVE_INFINITY),
         fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
         async (steps, maxReconnectAttempts, random) => {
-          const clock = new ManualClock()
           const sockets: TalkativeSocket[] = []
-          const addresses: Array<ReturnType<typeof deferred<string>>> = []
+          const begins: Array<ReturnType<typeof deferred<string>>> = []
           const opens: Array<{ seen: ReturnType<typeof watch>; controller: AbortController | undefined }> = []
           let reaction: string | undefined
           /** Set by close(): from then on there is nothing to tell until the next open(). */
@@ -75,12 +75,17 @@ describe('Connection', () => {
             if (how === 'open') open(false)
             else if (how === 'close') connection.close()
           }
-          const policy = new ReconnectPolicy(
-            { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
-            { random: () => random.next().value },
-          )
-          const connection: Connection = new Connection(clock, undefined, policy, {
-            openTransport: (_address, listener) => {
+          const { scope, session, connection, clock } = setUpConnection({
+            maxReconnectAttempts,
+            random: () => random.next().value,
+            begin: () => {
+              const answer = deferred<string>()
+              begins.push(answer)
+              return answer.promise
+            },
+          })
+          const shared: Pick<SharedConversation, 'open'> = {
+            open: (_address, listener) => {
               expect(sockets.filter(({ live }) => live)).toEqual([])
               const made: TalkativeSocket = { listener, live: true, open: false }
               sockets.push(made)
@@ -92,25 +97,19 @@ describe('Connection', () => {
                 },
               }
             },
-            resolveAddress: () => {
-              const answer = deferred<string>()
-              addresses.push(answer)
-              return answer.promise
-            },
-            handleStateChange: (state, previous) => {
-              expect(previous).toBe(known)
-              expect(DRAWING[previous]).toContain(state)
-              expect(connection.state).toBe(state)
-              known = state
-              heard()
-            },
-            handleOpened: heard,
-            handleFrame: heard,
-            handleClosed: heard,
-            handleFailure: heard,
-            handleSessionRefused: heard,
-            handleEnded: heard,
+          }
+          scope.shared = shared as SharedConversation
+          listen(scope, 'stateChanged', ({ state, previousState }) => {
+            expect(previousState).toBe(known)
+            expect(DRAWING[previousState]).toContain(state)
+            expect(connection.state).toBe(state)
+            known = state
+            heard()
           })
+          listen(scope, 'closed', heard)
+          listen(scope, 'error', heard)
+          connection.observe({ handleOpened: heard, handleFrame: heard })
+          session.handleRefused = session.handleEnded = heard
           const open = (abortable: boolean) => {
             silence = false
             const controller = abortable ? new AbortController() : undefined
@@ -135,8 +134,8 @@ describe('Connection', () => {
                 connection.retry.attempts = 0
                 break
               case 'address':
-                if (each.fails === '') addresses.at(-1)?.resolve('wss://chat.example/')
-                else addresses.at(-1)?.reject(new SDKError('none', each.fails as 'API_ERROR'))
+                if (each.fails === '') begins.at(-1)?.resolve('s')
+                else begins.at(-1)?.reject(new SDKError('none', each.fails as 'API_ERROR'))
                 break
               case 'accept':
                 if (target) target.open = true
@@ -180,7 +179,7 @@ describe('Connection', () => {
             listener.received('late')
             listener.closed({ code: 1006, reason: '' })
           }
-          for (const address of addresses) address.resolve('wss://chat.example/late')
+          for (const begin of begins) begin.resolve('late')
           await clock.advance(120_000)
           expect(opens.map(({ seen }) => seen.outcome)).not.toContain('pending')
           expect(sockets.filter(({ live }) => live)).toEqual([])

@@ -1,10 +1,9 @@
-import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection as setUp } from '../../test/connection-harness.ts'
 import { SDKError } from '../errors.ts'
-import { ReconnectPolicy } from './backoff.ts'
-import { CONNECT_TIMEOUT_MS, Connection } from './connection.ts'
+import { CONNECT_TIMEOUT_MS, type Connection } from './connection.ts'
 
 /** As docs/guide/connection-and-queue.md promises, in milliseconds. */
 const STABLE_AFTER_MS = 5_000
@@ -91,7 +90,7 @@ describe('Connection', () => {
       await clock.advance(1)
       FakeWebSocket.last.accept()
       expect(connection.state).toBe('CONNECTED')
-      expect(FakeWebSocket.made.map(({ url }) => url)).toEqual(['wss://chat.example/1', 'wss://chat.example/2'])
+      expect(FakeWebSocket.made.map(({ url }) => new URL(url).searchParams.get('sessionId'))).toEqual(['1', '2'])
     },
   )
 
@@ -139,25 +138,15 @@ describe('Connection', () => {
   })
 
   it('rejects with the reason when the runtime refuses the address', async () => {
-    const policy = new ReconnectPolicy(
-      { maxReconnectAttempts: 0, baseReconnectDelay: 0, maxReconnectDelay: 0 },
-      { random: () => 0 },
-    )
-    const refusing = new Connection(new ManualClock(), undefined, policy, {
-      openTransport: () => {
+    class RefusingWebSocket extends FakeWebSocket {
+      constructor(url: string) {
+        super(url)
         throw new SyntaxError('bad address')
-      },
-      resolveAddress: async () => 'bad',
-      handleStateChange() {},
-      handleOpened() {},
-      handleFrame() {},
-      handleClosed() {},
-      handleFailure() {},
-      handleSessionRefused() {},
-      handleEnded() {},
-    })
-    await expect(refusing.open()).rejects.toMatchObject({ reason: 'refused', cause: expect.any(SyntaxError) })
-    expect(refusing.state).toBe('CLOSED')
+      }
+    }
+    const { connection } = setUp({ maxReconnectAttempts: 0, WebSocket: RefusingWebSocket })
+    await expect(connection.open()).rejects.toMatchObject({ reason: 'refused', cause: expect.any(SyntaxError) })
+    expect(connection.state).toBe('CLOSED')
   })
 
   describe('attempts', () => {
@@ -304,9 +293,9 @@ describe('Connection', () => {
     it('is reported before the address is requested again, also when an error listener reopens at once', async () => {
       const order: string[] = []
       const { connection, when, told } = setUp({
-        address: async () => {
+        begin: async () => {
           order.push(told.includes('session refused') ? 'asked after' : 'asked before')
-          return 'wss://chat.example/'
+          return 's'
         },
       })
       when('failed refused', () => watch(connection.open()))
@@ -321,7 +310,7 @@ describe('Connection', () => {
   describe('an address that cannot be built', () => {
     it('ends the loop when another attempt cannot mend it', async () => {
       const { connection, told, clock } = setUp({
-        address: async () => {
+        begin: async () => {
           throw new SDKError('blank', 'SESSION_ID_INVALID')
         },
       })
@@ -334,9 +323,9 @@ describe('Connection', () => {
     it('is tried again when the next attempt may mend it', async () => {
       let asked = 0
       const { connection, clock } = setUp({
-        address: async () => {
+        begin: async () => {
           if (++asked === 1) throw new SDKError('down', 'API_ERROR')
-          return 'wss://chat.example/'
+          return 's'
         },
       })
       watch(connection.open())

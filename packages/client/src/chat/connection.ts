@@ -1,4 +1,5 @@
 import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protocol'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed, CloseCause } from '../events.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -9,15 +10,18 @@ import {
   FRAMES_WAIT_REASON,
   TOO_LARGE_PRIVATE_CODE,
 } from '../platform/frame-limit.ts'
-import type { Page } from '../platform/page.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
-import { type ReconnectPolicy, Retry } from './backoff.ts'
+import type { AgentScope } from '../scope.ts'
+import { requireSessionId } from '../session-id.ts'
+import { Era } from '../util/era.ts'
+import { type ReconnectPolicy, Retry, reportState } from './backoff.ts'
+import type { ChatSession, Opening } from './chat-session.ts'
 import { ConnectionState } from './connection-state.ts'
-import type { Transport, TransportListener } from './transport.ts'
+import { chatAddress, type Transport, type TransportListener, WebSocketTransport } from './transport.ts'
 
 /*
  * The reconnect loop over one transport at a time. It owns the connection's state, the transport, the one timer and the
- * count of attempts; the chat calls it and receives its events as its `ConnectionOwner`.
+ * count of attempts, tells the session how attempts end, and the parts above, its observers, what they need to know.
  *
  *   idle ── open() ──► connecting ── opened ──► open
  *                        ▲   │ fails             │ close code other than 1000, 1005
@@ -34,29 +38,40 @@ export const CONNECT_TIMEOUT_MS = 10_000
 /** A connection that was open for this long resets the backoff, in milliseconds. */
 const STABLE_AFTER_MS = 5_000
 
-/** Who opens a connection, and receives its events. */
-export interface ConnectionOwner {
-  /** The address; built for every attempt. */
-  resolveAddress(signal: AbortSignal): Promise<string>
-  /** `retryInMs` is the wait before the next attempt, if one follows. */
-  handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
-  /** Opens a socket. @throws when the runtime rejects the address */
-  openTransport(address: string, listener: TransportListener): Transport
-  handleOpened(transport: Transport): void
-  handleFrame(data: unknown): void
-  /** An open connection ended. */
-  handleClosed(event: ChatClosed): void
-  /** An attempt failed, or no further one follows. */
-  handleFailure(error: SDKError): void
-  /** The service no longer knows the session; the next attempt needs another. */
-  handleSessionRefused(): void
-  /** The service has closed an open connection with 1000 without a request: the conversation has ended. */
-  handleEnded(): void
+/** How an open connection ended. */
+export interface ConnectionLoss {
+  /** Time of the last inbound frame on the monotonic clock; undefined when none arrived on this connection. */
+  readonly lastInboundAt: number | undefined
+  /** Whether neither side closed it in order, so that frames written last may not have arrived. */
+  readonly isAbnormal: boolean
+}
+
+/**
+ * A part that follows the chat. All of them are called in the order in which they were added, before the events. The connection
+ * tells what happens to it, the token dialogue when the host may know of it and when messages may be written.
+ */
+export interface ChatObserver {
+  /** An attempt begins. Returns the number of the last processed frame of its session, for a reopening. */
+  beginAttempt?(opening: Opening): number | undefined
+  /** The socket is open. Nothing may be written yet. */
+  handleOpened?(transport: Transport, opening: Opening): void
+  /** The chat is open. The access token may still be missing. */
+  handleConnected?(opening: Opening): void
+  /** Messages may be written to this transport. */
+  handleReady?(transport: Transport): void
+  /** Messages must not be written for now. */
+  handleInterrupted?(): void
+  /** A frame has arrived. */
+  handleFrame?(data: unknown): void
+  /** An open connection has ended. Follows `handleInterrupted`, and `handleClosed` if no reconnect follows. */
+  handleLost?(loss: ConnectionLoss): void
+  /** The chat has ended: no reconnect follows. */
+  handleClosed?(): void
 }
 
 type State =
   | { readonly at: 'idle' | 'closed' }
-  | { readonly at: 'connecting'; readonly attempt: Attempt }
+  | { readonly at: 'connecting'; readonly attempt: Attempt; readonly controller: AbortController }
   | { readonly at: 'open'; readonly transport: Transport; readonly since: number; readonly leaving?: true }
   | { readonly at: 'waiting'; readonly delayMs: number }
 
@@ -69,22 +84,58 @@ const PUBLIC_STATE = {
 } as const satisfies Record<State['at'], ConnectionState>
 
 export class Connection {
+  readonly #scope: AgentScope<'stateChanged' | 'closed'>
   readonly #clock: Clock
   readonly #policy: ReconnectPolicy
-  readonly #owner: ConnectionOwner
+  readonly #session: ChatSession
+  readonly #authentication: AuthenticationService
   /** The count of attempts, and the wait for the next one. */
   readonly retry: Retry
+  /** The parts that follow the chat, in the order in which they are called. */
+  observers: readonly ChatObserver[] = []
+  /** Time of the last inbound frame of the open connection, on the monotonic clock. */
+  lastInboundAt: number | undefined
   #state: State = { at: 'idle' }
+  /** The attempts during which the session is checked; undefined where it was not. */
+  #check: Era | undefined
 
-  constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy, owner: ConnectionOwner) {
+  constructor(
+    scope: AgentScope<'stateChanged' | 'closed'>,
+    policy: ReconnectPolicy,
+    { session, authentication }: { session: ChatSession; authentication: AuthenticationService },
+  ) {
+    const { clock, page } = scope.environment
+    this.#scope = scope
     this.#clock = clock
     this.#policy = policy
-    this.#owner = owner
+    this.#session = session
+    this.#authentication = authentication
     this.retry = new Retry(clock, page, policy)
+  }
+
+  /** The agent has answered: the connection works. */
+  confirm(): void {
+    this.retry.attempts = 0
+  }
+
+  /** Adds a part that follows the chat. */
+  observe(observer: ChatObserver): void {
+    // An array that grows by push() reserves sixteen more places.
+    this.observers = this.observers.concat(observer)
   }
 
   get state(): ConnectionState {
     return PUBLIC_STATE[this.#state.at]
+  }
+
+  /** Whether it is closed, or about to close, and no reconnect follows. */
+  get isLeft(): boolean {
+    return this.#state.at === 'idle' || this.#state.at === 'closed' || this.isLeaving
+  }
+
+  /** Whether this client closes the open connection. */
+  get isLeaving(): boolean {
+    return this.#state.at === 'open' && this.#state.leaving === true
   }
 
   /** The open transport. */
@@ -129,9 +180,9 @@ export class Connection {
     this.#become({ at: 'closed' })
     if (state.at === 'open') {
       state.transport.close(code, reason)
-      this.#owner.handleClosed({ code, reason, cause: 'left', willReconnect: false })
+      this.#reportClosed({ code, reason, cause: 'left', willReconnect: false })
     } else if (state.at === 'connecting') {
-      this.#abandon(state.attempt)
+      this.#abandon(state)
       state.attempt.settle(closedEarly())
     }
   }
@@ -141,7 +192,7 @@ export class Connection {
    */
   replace(): void {
     const { transport } = this
-    if (!transport) return
+    if (!transport || this.isLeaving) return
     transport.close(CLOSE_CODE.NORMAL, '')
     this.#lost(transport, { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
   }
@@ -154,23 +205,44 @@ export class Connection {
     this.#lost(transport, { code: FRAME_TOO_LARGE_CODE, reason: FRAMES_WAIT_REASON })
   }
 
-  /** Ends a wait: the reason of the failures is gone. */
-  hurry(): void {
-    if (this.#state.at === 'waiting') this.retry.hurry()
+  /** Writes a frame of the extension of the wire, if the chat is open. */
+  writeSignal(frame: string): void {
+    try {
+      this.transport?.send(frame)
+    } catch {
+      // The socket is closing; its close event follows.
+    }
+  }
+
+  /** The address of a session's chat. `lastSeq` is the number of the last processed frame, for a reopening. */
+  addressOf(sessionId: string, lastSeq: number | undefined): string {
+    const { loaded, conversationId } = this.#scope.facts
+    if (!loaded) throw new SDKError('connect() is not possible yet. Await initialize() first.', 'NOT_INITIALIZED')
+    const { agent, deployment } = loaded
+    return chatAddress({
+      agent,
+      deployment,
+      sessionId: requireSessionId(sessionId, 'The session id'),
+      lastSeq,
+      conversationId,
+    })
   }
 
   handleAttemptOpened(attempt: Attempt): void {
     const { transport } = attempt
     if (!transport || !this.#isCurrent(attempt)) return
     this.#clock.clearTimeout(attempt.timer)
-    attempt.timer = attempt.controller = undefined
+    attempt.timer = undefined
     this.#become({ at: 'open', transport, since: this.#clock.monotonic() })
-    if (this.transport === transport) this.#owner.handleOpened(transport)
+    if (this.transport === transport) this.#greet(transport)
     attempt.settle(this.transport === transport ? undefined : closedEarly())
   }
 
   handleAttemptFrame({ transport }: Attempt, data: unknown): void {
-    if (transport && this.transport === transport) this.#owner.handleFrame(data)
+    if (!transport || this.transport !== transport) return
+    this.lastInboundAt = this.#clock.monotonic()
+    // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
+    if (!this.#scope.status.isLeaving) for (const each of this.observers) each.handleFrame?.(data)
   }
 
   handleAttemptClosed(attempt: Attempt, event: SocketCloseEvent): void {
@@ -183,8 +255,15 @@ export class Connection {
     if (next.at === 'closed') this.retry.stop()
     this.#state = next
     if (previous.at === next.at) return
-    const retryInMs = next.at === 'waiting' ? next.delayMs : undefined
-    this.#owner.handleStateChange(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at], retryInMs)
+    const state = PUBLIC_STATE[next.at]
+    const { logger, shared } = this.#scope
+    logger.debug(`Connection: ${PUBLIC_STATE[previous.at]} → ${state}`)
+    this.#authentication.watchExpiry(next.at !== 'closed' && !shared?.isFollower)
+    reportState(this.#scope, state, next.at === 'waiting' ? next.delayMs : undefined)
+    if (next.at !== 'closed') return
+    this.#check?.end()
+    this.#check = undefined
+    for (const each of this.observers) each.handleClosed?.()
   }
 
   #isCurrent(attempt: Attempt): boolean {
@@ -193,20 +272,25 @@ export class Connection {
 
   #attempt(background: boolean): Attempt {
     const attempt = new Attempt(this, background)
-    this.#become({ at: 'connecting', attempt })
-    this.#findAddress(attempt).then(
+    const controller = new AbortController()
+    this.#become({ at: 'connecting', attempt, controller })
+    this.#findAddress(attempt, controller.signal).then(
       address => address !== undefined && this.#dial(attempt, address),
       cause => this.#fail(attempt, asError(cause)),
     )
     return attempt
   }
 
-  async #findAddress(attempt: Attempt): Promise<string | undefined> {
+  /** Asks for the address of the session's chat; built for every attempt. */
+  async #findAddress(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
     // Yield once: a listener may call `open()` while the failure is still being delivered to the others.
     await null
-    return attempt.controller && this.#isCurrent(attempt)
-      ? this.#owner.resolveAddress(attempt.controller.signal)
-      : undefined
+    if (!this.#isCurrent(attempt)) return undefined
+    const opening = await this.#session.begin(signal, this.retry.attempts === 0)
+    this.#authentication.checkExpiry()
+    let lastSeq: number | undefined
+    for (const each of this.observers) lastSeq ??= each.beginAttempt?.(opening)
+    return this.addressOf(opening.sessionId, lastSeq)
   }
 
   #dial(attempt: Attempt, address: string): void {
@@ -216,10 +300,19 @@ export class Connection {
       this.#fail(attempt, new ConnectionError(`The chat did not open within ${seconds} s.`, 'timeout'))
     }, CONNECT_TIMEOUT_MS)
     try {
-      attempt.transport = this.#owner.openTransport(address, attempt)
+      const { shared, environment } = this.#scope
+      attempt.transport =
+        shared?.open(address, attempt) ?? new WebSocketTransport(new environment.WebSocket(address), attempt)
     } catch (cause) {
       this.#fail(attempt, new ConnectionError('The runtime refuses to open the chat.', 'refused', { cause }))
     }
+  }
+
+  #greet(transport: Transport): void {
+    this.lastInboundAt = undefined
+    const opening = this.#session.handleOpened()
+    // A listener of the state change may have disconnected already.
+    if (!this.isLeaving) for (const each of this.observers) each.handleOpened?.(transport, opening)
   }
 
   #refused(attempt: Attempt, { code, httpStatus }: SocketCloseEvent): void {
@@ -236,11 +329,12 @@ export class Connection {
   }
 
   #fail(attempt: Attempt, error: SDKError, { sessionRefused = false, final = isFatal(error) } = {}): void {
-    if (!this.#isCurrent(attempt)) return
-    this.#abandon(attempt)
+    const state = this.#state
+    if (state.at !== 'connecting' || state.attempt !== attempt) return
+    this.#abandon(state)
     this.#comeBack(final, false, () => {
-      this.#owner.handleFailure(error)
-      if (sessionRefused) this.#owner.handleSessionRefused()
+      this.#reportFailure(error)
+      if (sessionRefused) this.#session.handleRefused()
     })
     attempt.settle(error)
   }
@@ -252,21 +346,20 @@ export class Connection {
     if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.retry.attempts = 0
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
-    const owner = this.#owner
     const cause = state.leaving ? 'left' : closeCauseOf(event)
     this.#comeBack(final, cause === 'dead_connection', () => {
-      if (code === CLOSE_CODE.NORMAL && !state.leaving) owner.handleEnded()
+      if (code === CLOSE_CODE.NORMAL && !state.leaving) this.#session.handleEnded()
       const closed = { code, reason, cause }
       // A listener of the state change may have opened or closed it again.
       const next = this.#state
       if (next.at !== 'closed')
-        owner.handleClosed({ ...closed, willReconnect: true, retryInMs: next.at === 'waiting' ? next.delayMs : 0 })
-      else owner.handleClosed({ ...closed, willReconnect: false, ...(!state.leaving && { remedy: REOPEN }) })
-      if (cause === 'frame_too_large') owner.handleFailure(new ConnectionError(reason, 'closed', { closeCode: code }))
+        this.#reportClosed({ ...closed, willReconnect: true, retryInMs: next.at === 'waiting' ? next.delayMs : 0 })
+      else this.#reportClosed({ ...closed, willReconnect: false, ...(!state.leaving && { remedy: REOPEN }) })
+      if (cause === 'frame_too_large') this.#reportFailure(new ConnectionError(reason, 'closed', { closeCode: code }))
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is requested.'
-      owner.handleFailure(new ConnectionError(message, 'closed', { closeCode: code }))
-      owner.handleSessionRefused()
+      this.#reportFailure(new ConnectionError(message, 'closed', { closeCode: code }))
+      this.#session.handleRefused()
     })
   }
 
@@ -281,7 +374,7 @@ export class Connection {
       this.#become({ at: 'closed' })
       tell()
       if (!final && this.#state.at === 'closed')
-        this.#owner.handleFailure(
+        this.#reportFailure(
           new ConnectionError(
             `The chat is closed: ${this.#policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,
             'attempts_used_up',
@@ -315,10 +408,40 @@ export class Connection {
     })
   }
 
-  #abandon(attempt: Attempt): void {
+  #abandon({ attempt, controller }: State & { at: 'connecting' }): void {
     this.#clock.clearTimeout(attempt.timer)
-    attempt.controller?.abort()
+    controller.abort()
     attempt.transport?.close(CLOSE_CODE.NORMAL, '')
+  }
+
+  // ── What is reported ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** An open connection ended. */
+  #reportClosed(event: ChatClosed): void {
+    const { status } = this.#scope
+    const loss = { lastInboundAt: this.lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) }
+    for (const each of this.observers) each.handleLost?.(loss)
+    status.closed = event
+    status.failure = undefined
+    this.#scope.emit('closed', () => event)
+    this.#session.handleClosed()
+  }
+
+  /** An attempt failed, or no further one follows. */
+  #reportFailure(error: SDKError): void {
+    const isExplained = error instanceof ConnectionError && error.httpStatus !== undefined
+    const isDoubtful = this.#session.handleFailure(isExplained)
+    this.#scope.status.failure = error
+    this.#scope.reportError(error)
+    if (isDoubtful && this.state !== ConnectionState.CLOSED) void this.#checkSession()
+  }
+
+  /** Runs beside the attempts, so that a call that hangs delays none, until the last of them. */
+  async #checkSession(): Promise<void> {
+    const check = (this.#check ??= new Era())
+    const isForgotten = await check.during(signal => this.#session.check(signal)).catch(() => false)
+    // The reason of the failures is gone.
+    if (isForgotten && this.#state.at === 'waiting') this.retry.hurry()
   }
 }
 
@@ -351,8 +474,6 @@ export class Attempt implements TransportListener {
   readonly #connection: Connection
   /** Whether the reconnect loop started it: then it continues when its callers abort. */
   readonly background: boolean
-  /** Absent once the connection is open: the transport keeps the attempt in memory. */
-  controller: AbortController | undefined = new AbortController()
   /** Who waits for the outcome. */
   callers: Caller[] | undefined
   transport: Transport | undefined

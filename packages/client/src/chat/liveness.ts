@@ -3,8 +3,8 @@ import { sleep } from '../platform/clock.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
-import type { Chat, ChatObserver } from './chat.ts'
 import type { ChatSession } from './chat-session.ts'
+import type { ChatObserver, Connection } from './connection.ts'
 
 /** A page that was away for longer may have lost its connection without noticing, in milliseconds. */
 const LONG_AWAY_MS = 15_000
@@ -30,7 +30,7 @@ const DELIVERY_MS = 1_000
  */
 export class Liveness implements ChatObserver {
   readonly #scope: AgentScope<never>
-  readonly #chat: Chat
+  readonly #connection: Connection
   readonly #doubt: Doubt
   readonly #silence = new SilenceWatch()
   #unwatch: (() => void) | undefined
@@ -42,11 +42,11 @@ export class Liveness implements ChatObserver {
   #pingedAt: number | undefined
   #pings = 0
 
-  constructor(scope: AgentScope<never>, chat: Chat, session: ChatSession) {
+  constructor(scope: AgentScope<never>, connection: Connection, session: ChatSession) {
     this.#scope = scope
-    this.#chat = chat
-    this.#doubt = new Doubt(scope, chat, session)
-    chat.observe(this)
+    this.#connection = connection
+    this.#doubt = new Doubt(scope, connection, session)
+    connection.observe(this)
   }
 
   /** The chat is open. */
@@ -96,7 +96,7 @@ export class Liveness implements ChatObserver {
     const offset = clock.now() - clock.monotonic()
     const hasJumped = offset - this.#offset > CLOCK_JUMP_MS
     this.#offset = offset
-    const isTooLong = this.#silence.isTooLong(clock.monotonic(), this.#chat.lastInboundAt)
+    const isTooLong = this.#silence.isTooLong(clock.monotonic(), this.#connection.lastInboundAt)
     this.#wait()
     if (hasJumped && this.#scope.environment.page) this.#handleWake()
     else if (this.#scope.facts.hasPing) this.#ping(DELIVERY_MS)
@@ -114,17 +114,17 @@ export class Liveness implements ChatObserver {
   /** Sends a ping, or ends a connection on which nothing has followed the previous one. */
   #ping(delayMs: number): void {
     const { clock } = this.#scope.environment
-    const chat = this.#chat
+    const connection = this.#connection
     if (this.#pingedAt === undefined || this.#hasHeardSince(this.#pingedAt)) {
       this.#pingedAt = clock.monotonic()
-      return chat.writeSignal(encodePing(`p-${++this.#pings}`))
+      return connection.writeSignal(encodePing(`p-${++this.#pings}`))
     }
     const pingedAt = this.#pingedAt
     clock.clearTimeout(this.#timer)
     this.#timer = clock.setTimeout(
       () => {
         if (this.#hasHeardSince(pingedAt)) this.#wait()
-        else chat.replace()
+        else connection.replace()
       },
       delayMs,
       { background: true },
@@ -132,7 +132,7 @@ export class Liveness implements ChatObserver {
   }
 
   #hasHeardSince(time: number): boolean {
-    const { lastInboundAt } = this.#chat
+    const { lastInboundAt } = this.#connection
     return lastInboundAt !== undefined && lastInboundAt >= time
   }
 }
@@ -189,15 +189,15 @@ class SilenceWatch {
 /** Replaces a doubtful connection, once for each doubt, where the service gives back what it may have lost. */
 export class Doubt {
   readonly #scope: AgentScope<never>
-  readonly #chat: Chat
+  readonly #connection: Connection
   readonly #session: ChatSession
   /** The check in progress, which ends with the connection. */
   #checking: Era | undefined
   #hasWarned = false
 
-  constructor(scope: AgentScope<never>, chat: Chat, session: ChatSession) {
+  constructor(scope: AgentScope<never>, connection: Connection, session: ChatSession) {
     this.#scope = scope
-    this.#chat = chat
+    this.#connection = connection
     this.#session = session
   }
 
@@ -210,14 +210,14 @@ export class Doubt {
   /** @param why the reason for the doubt, as the beginning of a log message */
   async raise(why: string): Promise<void> {
     const { environment, logger } = this.#scope
-    const chat = this.#chat
+    const connection = this.#connection
     const session = this.#session
     if (this.#checking) return
     const checking = new Era()
     this.#checking = checking
-    const { lastInboundAt } = chat
+    const { lastInboundAt } = connection
     // Meanwhile the connection may have ended, or proven to be alive.
-    const isOpen = () => !checking.isOver && lastInboundAt === chat.lastInboundAt
+    const isOpen = () => !checking.isOver && lastInboundAt === connection.lastInboundAt
     const check = () => checking.during(signal => session.canRecover(signal)).catch(() => false)
     let isSafe = await check()
     // A device that has just woken may have no network yet.
@@ -227,7 +227,7 @@ export class Doubt {
     }
     if (!checking.isOver) this.#checking = undefined
     if (!isOpen()) return
-    if (isSafe) return chat.replace()
+    if (isSafe) return connection.replace()
     if (!this.#hasWarned)
       logger.warn(
         `${why}. The connection may be dead. It is kept, because the service has neither a history nor a transcript that would show what a new connection misses.`,

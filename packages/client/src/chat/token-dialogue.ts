@@ -1,33 +1,29 @@
 import { encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { AuthError, SDKError } from '../errors.ts'
-import type { AgentFacts } from '../facts.ts'
+import type { AgentScope } from '../scope.ts'
+import type { ChatSession, Opening } from './chat-session.ts'
+import type { ChatObserver, Connection } from './connection.ts'
 import type { Transport } from './transport.ts'
 
 /*
- * The access token over an open chat. It owns what was last sent on the present transport, and the one refresh under way.
+ * From an open socket to messages, in the order of the protocol (PROTOCOL.md, "Opening sequence"): token frame, `connected`,
+ * pending context; then the parts above may write. It owns what was last sent on the present transport, and the one refresh
+ * under way.
  *
  * An authenticated agent gets the token as the very first frame; until one has been sent, nothing else leaves. When the
  * service asks for a new one, one refresh answers all requests that arrive meanwhile; when none can be obtained, the host is
  * told and messages wait for `offer()`.
  */
-
-/** What a token dialogue reports. */
-export interface TokenListener {
-  /** A token frame has been sent: messages may follow. */
-  handleTokenSent(transport: Transport): void
-  /**
-   * The chat needs a token that only the host can supply: messages wait, unless the current one is still valid. `error` is the
-   * failure of the request for one; undefined when it returned the token that the service has rejected.
-   */
-  handleTokenUnavailable(error: SDKError | undefined, transport: Transport, isUsable: boolean): void
-}
-
-export class TokenDialogue {
-  readonly #facts: Pick<AgentFacts, 'agent'>
+export class TokenDialogue implements ChatObserver {
+  readonly #scope: AgentScope<'connected' | 'tokenExpiring'>
+  readonly #connection: Connection
+  readonly #session: ChatSession
   readonly #authentication: AuthenticationService
-  readonly #listener: TokenListener
+  /** The open transport, until it is closed or closing. */
   #transport: Transport | undefined
+  /** The opening of which the host does not know yet. `done` ends with the token step, or with the transport. */
+  #greeting: { readonly opening: Opening; readonly done?: Promise<void>; end?(): void } | undefined
   #sent: string | undefined
   /** Whether the service no longer accepts the sent token. */
   #expired = false
@@ -36,39 +32,64 @@ export class TokenDialogue {
   /** The transport whose request is being answered. */
   #answering: Transport | undefined
 
-  constructor(facts: Pick<AgentFacts, 'agent'>, authentication: AuthenticationService, listener: TokenListener) {
-    this.#facts = facts
+  constructor(
+    scope: AgentScope<'connected' | 'tokenExpiring'>,
+    {
+      connection,
+      session,
+      authentication,
+    }: { connection: Connection; session: ChatSession; authentication: AuthenticationService },
+  ) {
+    this.#scope = scope
+    this.#connection = connection
+    this.#session = session
     this.#authentication = authentication
-    this.#listener = listener
+    connection.observe(this)
+    authentication.setTokenExpiringCallback(({ expiresAt }) =>
+      scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
+    )
+  }
+
+  /** Settles when the token of the opening has been sent, or cannot be obtained. */
+  get greeted(): Promise<void> | undefined {
+    return this.#greeting?.done
   }
 
   /** Whether an opening needs a token frame first. */
-  get isRequired(): boolean {
-    return this.#facts.agent?.isAuthenticated === true
+  get #isRequired(): boolean {
+    return this.#scope.facts.agent?.isAuthenticated === true
   }
 
   /** Whether a token frame must precede all other frames. */
   get isOwed(): boolean {
-    return this.isRequired && this.#sent === undefined
+    return this.#isRequired && this.#sent === undefined
   }
 
-  /** Starts the dialogue on a new transport: obtains a token and sends it. */
-  begin(transport: Transport): void {
-    this.attach(transport)
+  /** Obtains a token and sends it, where the agent needs one; a request for another may come either way. */
+  handleOpened(transport: Transport, opening: Opening): void {
+    this.#transport = transport
+    this.#sent = undefined
+    this.#asked = this.#expired = false
+    this.#greeting = { opening }
+    if (!this.#isRequired) return this.#proceed(transport)
+    let end = () => {}
+    const done = new Promise<void>(resolve => {
+      end = resolve
+    })
+    this.#greeting = { opening, done, end }
     void this.#answer(transport, this.#authentication.getToken())
   }
 
-  /** The transport is open and needs no token; a refresh request may still come. */
-  attach(transport: Transport): void {
-    this.#transport = transport
-    this.#sent = undefined
-    this.#asked = false
-    this.#expired = false
+  handleLost(): void {
+    this.end()
   }
 
-  /** The transport is closed. */
+  /** The transport is closed or closing. */
   end(): void {
+    for (const each of this.#connection.observers) each.handleInterrupted?.()
     this.#transport = undefined
+    this.#greeting?.end?.()
+    this.#greeting = undefined
   }
 
   /**
@@ -90,7 +111,7 @@ export class TokenDialogue {
 
   /** A new token is available: it is sent at once if an open chat needs one. */
   offer(token: string): void {
-    if ((this.isRequired || this.#asked) && token !== this.#sent) this.#send(token)
+    if ((this.#isRequired || this.#asked) && token !== this.#sent) this.#send(token)
   }
 
   async #answer(transport: Transport, request: Promise<string>): Promise<void> {
@@ -105,7 +126,14 @@ export class TokenDialogue {
       error = asAuthError(cause)
     }
     if (!isWanted()) return
-    this.#listener.handleTokenUnavailable(error, transport, !this.isOwed && !this.#expired)
+    // Only the host can supply one. Messages wait for it, unless the current one is still valid.
+    if (this.isOwed || this.#expired) for (const each of this.#connection.observers) each.handleInterrupted?.()
+    if (error) {
+      this.#scope.status.failure = error
+      this.#scope.reportError(error)
+    }
+    this.#announce()
+    this.#scope.emit('tokenExpiring', () => ({ reason: 'transport_request' }))
   }
 
   #send(token: string): void {
@@ -120,7 +148,28 @@ export class TokenDialogue {
     }
     this.#sent = token
     this.#expired = false
-    this.#listener.handleTokenSent(transport)
+    this.#proceed(transport)
+  }
+
+  /** Messages may now be written to this transport. */
+  #proceed(transport: Transport): void {
+    this.#announce()
+    // A listener may have disconnected meanwhile.
+    if (this.#transport !== transport) return
+    this.#session.sendContext(transport)
+    for (const each of this.#connection.observers) each.handleReady?.(transport)
+  }
+
+  /** Reports the opening, once. */
+  #announce(): void {
+    const greeting = this.#greeting
+    if (!greeting) return
+    this.#greeting = undefined
+    greeting.end?.()
+    const { status } = this.#scope
+    status.closed = status.failure = undefined
+    for (const each of this.#connection.observers) each.handleConnected?.(greeting.opening)
+    this.#scope.emit('connected', () => ({}))
   }
 }
 

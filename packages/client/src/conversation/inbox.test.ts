@@ -35,7 +35,7 @@ function setUp(during: (entry: string) => void = () => {}) {
   listen(scope, 'error', ({ error }) => void log.push(`unreadable ${error.message}`))
   const inbox = new Inbox(scope, {
     processor,
-    chat: { observe() {}, confirm() {}, refuseFrames: () => void overflows++ },
+    connection: { observe() {}, confirm() {}, refuseFrames: () => void overflows++ },
     transcript: {
       record: (message: Message, _direction: string, _timestamp: number, type: string, size: number) => {
         sizes.push(size)

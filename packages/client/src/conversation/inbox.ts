@@ -1,5 +1,5 @@
 import { PERSONA, ProtocolError, parseServerMessage, ROLE } from '@aiagent/protocol'
-import type { Chat, ChatObserver } from '../chat/chat.ts'
+import type { ChatObserver, Connection } from '../chat/connection.ts'
 import { MessageError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { type Message, receivedMessage } from '../log/message.ts'
@@ -24,7 +24,7 @@ const HANDLER_LIMIT_MS = 30_000
 export class Inbox implements ChatObserver {
   readonly #scope: AgentScope<InboundEventType>
   readonly #processor: MessageProcessor
-  readonly #chat: Chat
+  readonly #connection: Connection
   readonly #transcript: Transcript
   readonly #outbox: Outbox
   readonly #recovery: Recovery
@@ -41,14 +41,14 @@ export class Inbox implements ChatObserver {
     scope: AgentScope<InboundEventType>,
     {
       processor,
-      chat,
+      connection,
       transcript,
       outbox,
       recovery,
       working,
     }: {
       processor: MessageProcessor
-      chat: Chat
+      connection: Connection
       transcript: Transcript
       outbox: Outbox
       recovery: Recovery
@@ -57,18 +57,18 @@ export class Inbox implements ChatObserver {
   ) {
     this.#scope = scope
     this.#processor = processor
-    this.#chat = chat
+    this.#connection = connection
     this.#transcript = transcript
     this.#outbox = outbox
     this.#recovery = recovery
     this.#working = working
-    chat.observe(this)
+    connection.observe(this)
   }
 
   handleFrame(data: unknown): void {
     if (!this.#waiting) return this.#take(data)
     const length = this.#waitingLength + lengthOf(data)
-    if (length > MAX_WAITING_LENGTH) return this.#chat.refuseFrames()
+    if (length > MAX_WAITING_LENGTH) return this.#connection.refuseFrames()
     this.#waiting.push(data)
     this.#waitingLength = length
   }
@@ -176,7 +176,7 @@ export class Inbox implements ChatObserver {
    * @param size length of the frame's text in characters
    */
   #record(message: Message, type: string | undefined, size: number): void {
-    if (message.persona === PERSONA.AGENT) this.#chat.confirm()
+    if (message.persona === PERSONA.AGENT) this.#connection.confirm()
     const timestamp = message.timestamp ?? this.#scope.environment.clock.now()
     this.#transcript.record(message, 'received', timestamp, type, size, this.#recovery.isReplaying)
   }

@@ -1,6 +1,6 @@
 import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
-import type { Chat, ChatObserver } from '../chat/chat.ts'
 import type { ChatSession, Opening } from '../chat/chat-session.ts'
+import type { ChatObserver, Connection } from '../chat/connection.ts'
 import type { RecoverySource } from '../events.ts'
 import type { HistoryElement, Message } from '../log/message.ts'
 import {
@@ -77,7 +77,7 @@ export class Recovery implements ChatObserver {
   constructor(
     scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>,
     parts: {
-      chat: Chat
+      connection: Connection
       session: ChatSession
       outbox: Outbox
       transcript: Transcript
@@ -95,7 +95,7 @@ export class Recovery implements ChatObserver {
     this.#processor = parts.processor
     this.#working = parts.working
     this.#resume = parts.resume
-    parts.chat.observe(this)
+    parts.connection.observe(this)
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────

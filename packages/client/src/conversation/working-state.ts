@@ -1,4 +1,4 @@
-import type { Chat, ChatObserver } from '../chat/chat.ts'
+import type { ChatObserver, Connection } from '../chat/connection.ts'
 import type { AgentScope } from '../scope.ts'
 
 /** Longest silence after a heartbeat during which the agent counts as working, in milliseconds. */
@@ -12,9 +12,9 @@ export class WorkingState implements ChatObserver {
   #heartbeatAt = 0
   #timer: unknown
 
-  constructor(scope: AgentScope<'workingChanged'>, chat: Chat) {
+  constructor(scope: AgentScope<'workingChanged'>, connection: Connection) {
     this.#scope = scope
-    chat.observe(this)
+    connection.observe(this)
   }
 
   get isWorking(): boolean {

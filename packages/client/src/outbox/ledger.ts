@@ -1,5 +1,5 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { ConnectionLoss } from '../chat/chat.ts'
+import type { ConnectionLoss } from '../chat/connection.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
 import { findShown, type Point } from '../log/reconcile.ts'

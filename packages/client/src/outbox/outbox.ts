@@ -1,6 +1,7 @@
 import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
-import type { Chat, ChatObserver, ConnectionLoss } from '../chat/chat.ts'
+import type { Chat } from '../chat/chat.ts'
 import type { ChatSession, Opening } from '../chat/chat-session.ts'
+import type { ChatObserver, Connection, ConnectionLoss } from '../chat/connection.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
@@ -61,6 +62,7 @@ type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 export class Outbox implements ChatObserver {
   readonly #scope: OutboxScope
   readonly #masking: Masking
+  readonly #connection: Connection
   readonly #chat: Chat
   readonly #session: ChatSession
   readonly #context: ContextStore
@@ -78,6 +80,7 @@ export class Outbox implements ChatObserver {
     scope: OutboxScope,
     {
       masking,
+      connection,
       chat,
       session,
       context,
@@ -85,6 +88,7 @@ export class Outbox implements ChatObserver {
       liveness,
     }: {
       masking: Masking
+      connection: Connection
       chat: Chat
       session: ChatSession
       context: ContextStore
@@ -94,6 +98,7 @@ export class Outbox implements ChatObserver {
   ) {
     this.#scope = scope
     this.#masking = masking
+    this.#connection = connection
     this.#chat = chat
     this.#session = session
     this.#context = context
@@ -102,7 +107,7 @@ export class Outbox implements ChatObserver {
     this.ledger = new DeliveryLedger(scope, () => this.lane.resume())
     this.#turns = new TurnTaking(scope, this.ledger, () => this.#startNext())
     this.lane = new Lane(scope, this.ledger, this.#turns)
-    chat.observe(this)
+    connection.observe(this)
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
@@ -137,10 +142,10 @@ export class Outbox implements ChatObserver {
     const { clock } = environment
     const entry = createEntry(text, {}, this.#scope, undefined)
     const { id } = entry
-    const why = () => whyWaiting(entry, status.isReady, this.#chat.state)
+    const why = () => whyWaiting(entry, status.isReady, this.#connection.state)
     entry.state = 'awaiting-turn'
     if (this.ledger.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
-    const isOffline = () => !status.isReady || this.#chat.state !== ConnectionState.CONNECTED
+    const isOffline = () => !status.isReady || this.#connection.state !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
     try {
@@ -342,7 +347,7 @@ export class Outbox implements ChatObserver {
   /** With `connectOnSend`, opens the chat for a message if nothing else does. A failed attempt is an `error` event. */
   connectForMessage(): void {
     const { config, status, logger } = this.#scope
-    if (!config.connectOnSend || !status.isReady || !this.#chat.isLeft || this.size === 0) return
+    if (!config.connectOnSend || !status.isReady || !this.#connection.isLeft || this.size === 0) return
     this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
   }
 

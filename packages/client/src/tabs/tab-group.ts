@@ -167,13 +167,13 @@ export class TabGroup {
   // ── Leader and followers ──────────────────────────────────────────────────────────────────────────────────────────
 
   #lead(): void {
-    const { scope, chat, authentication } = this.#parts
+    const { scope, connection, authentication } = this.#parts
     const { facts } = scope
     this.#hub = new SocketHub({
       tabId: this.#id,
       fence: () => (facts.hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
       hasResume: () => facts.hasResume,
-      address: (sessionId, lastSeq) => chat.addressOf(sessionId, lastSeq),
+      address: (sessionId, lastSeq) => connection.addressOf(sessionId, lastSeq),
       openTransport: this.#openAlone,
       history: () => saidByAgent(this.#parts.transcript, this.#session.id),
       post: (to, message) => {

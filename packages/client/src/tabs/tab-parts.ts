@@ -1,6 +1,6 @@
 import type { AuthenticationService } from '../auth/authentication-service.ts'
-import type { Chat } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
+import type { Connection } from '../chat/connection.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
 import type { Recovery } from '../conversation/recovery.ts'
@@ -16,7 +16,7 @@ export interface TabParts {
   readonly session: ChatSession
   readonly transcript: Transcript
   readonly context: ContextStore
-  readonly chat: Chat
+  readonly connection: Connection
   readonly outbox: Outbox
   readonly authentication: AuthenticationService
   readonly resume: OptionalFeature<SessionResume> | undefined
