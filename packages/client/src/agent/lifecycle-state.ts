@@ -37,22 +37,12 @@ export function destroyedError(operation: string): SDKError {
   return new SDKError(`${operation} is not possible: the agent was destroyed. Create a new AiAgent.`, 'ABORTED')
 }
 
-/** What the portal selection uses of the lifecycle, which owns the state. */
+/** The hook of the contact center, whose code loads on demand: the state of the agent, which the lifecycle owns. */
 export interface LifecycleOwner {
   readonly state: State
-  /** The attributes that the host starts the conversation with. */
-  readonly initialContext: Readonly<Record<string, unknown>>
   become(state: State): void
   /** Ends the selection. `reconnect` connects the chat. */
   becomeReady(reconnect: boolean): void
-  /** Emits `initialized`. */
-  reportInitialized(): void
   /** @throws {SDKError} code ABORTED */
   requireUsable(operation: string): void
-  initialize(
-    context: Readonly<Record<string, unknown>> | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<InitializationResult>
-  restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void>
-  dropConversation(): void
 }

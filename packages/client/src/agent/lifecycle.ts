@@ -36,7 +36,7 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   /** The attributes that the host starts the conversation with. */
-  get initialContext(): Readonly<Record<string, unknown>> {
+  get #initialContext(): Readonly<Record<string, unknown>> {
     return { ...this.#parts.scope.config.context, ...this.#given }
   }
 
@@ -120,7 +120,8 @@ export class AgentLifecycle implements LifecycleOwner {
   ): Promise<InitializationResult> {
     this.requireUsable('initialize()')
     if (this.#state.at === 'ready') return READY
-    if (this.#state.at === 'choosing' && this.#portals) return this.#portals.result(this.#state, context, signal)
+    if (this.#state.at === 'choosing' && this.#portals)
+      return (await this.#portals.gate(this.#state, signal)) ?? this.initialize(context, signal)
     // Joining a run may allow what it was not allowed before, and not the reverse.
     const { status } = this.#parts.scope
     status.isInteractive = isInteractive || (this.#state.at === 'preparing' && status.isInteractive !== false)
@@ -173,7 +174,7 @@ export class AgentLifecycle implements LifecycleOwner {
     if (needsPortal(loaded.agent, scope.params)) {
       const portals = await this.#openPortals()
       signal.throwIfAborted()
-      return portals.select(loaded, user, signal)
+      return portals.select(loaded, this.#initialContext, user, signal)
     }
     await Promise.all([session.require(signal), user, outbox.restore()])
     signal.throwIfAborted()
@@ -195,14 +196,14 @@ export class AgentLifecycle implements LifecycleOwner {
     outbox.release()
     // Only now: a message that a listener sends must not overtake those that waited.
     this.#emitPhase()
-    this.reportInitialized()
+    this.#reportInitialized()
     // A listener may have ended or restarted the agent.
     if ((scope.config.autoConnect || reconnect) && this.isReady)
       chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
     else outbox.connectForMessage()
   }
 
-  reportInitialized(): void {
+  #reportInitialized(): void {
     const { scope } = this.#parts
     scope.emit('initialized', () => scope.facts.describeAgent())
   }
@@ -220,7 +221,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable('restartPortalInitializer()')
     const portals = this.#portals
     const { loaded } = this.#parts.scope.facts
-    if (portals?.hasSelection && loaded) return portals.restart(loaded, signal)
+    if (portals?.hasSelection && loaded) return portals.restart(loaded, this.#initialContext, signal)
     this.requireReady('restartPortalInitializer()')
     return this.restartConversation(undefined, signal)
   }
@@ -230,6 +231,8 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireReady('updateUserProfile()')
     this.requirePipeline('updateUserProfile()')
     await this.#portals?.changeProfile(profile, signal)
+    await this.restartConversation(undefined, signal)
+    this.#reportInitialized()
   }
 
   // ── Chat ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -261,21 +264,11 @@ export class AgentLifecycle implements LifecycleOwner {
     await this.#parts.start.retryMissingRules(loaded, signal)
     this.requireReady('restartConnection()')
     try {
-      await this.#parts.chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
+      await this.#parts.chat.restart({ sessionId, signal, reset: () => this.#parts.dropConversation() })
     } catch (error) {
       if (error instanceof SDKError && error.code !== 'ABORTED') this.#parts.scope.reportError(error)
       throw error
     }
-  }
-
-  /** Drops the messages in both directions, and the transcript. */
-  dropConversation(): void {
-    const { outbox, inbox, recovery, transcript, group } = this.#parts
-    outbox.leaveConversation()
-    inbox.clear()
-    recovery.clear()
-    transcript.clear()
-    group?.handleDropped()
   }
 
   // ── End ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -160,7 +160,16 @@ export class AgentParts {
     })
   }
 
-  // ── The end of the user's data ────────────────────────────────────────────────────────────────────────────────────
+  // ── The end of a conversation, and of the user's data ──────────────────────────────────────────────────────────────────
+
+  /** Drops the messages in both directions, and the transcript. */
+  dropConversation(): void {
+    this.outbox.leaveConversation()
+    this.inbox.clear()
+    this.recovery.clear()
+    this.transcript.clear()
+    this.group?.handleDropped()
+  }
 
   /** The previous page may have left a session that this one has not looked up. */
   #forgetSession(): unknown {

@@ -37,6 +37,8 @@ interface PortalParts {
   readonly connection: Connection
   readonly session: ChatSession
   calls: CallState | undefined
+  /** Drops the messages in both directions, and the transcript. */
+  dropConversation(): void
 }
 
 /**
@@ -150,26 +152,31 @@ export class PortalLifecycle {
     return `A ${gate} must be selected first. Call ${SELECT_METHODS[gate]} with one of the offered choices.`
   }
 
-  /** Runs the selection for the first time. */
-  select(loaded: LoadedAgent, user: Promise<unknown>, signal: AbortSignal): Promise<InitializationResult> {
-    return this.#run(this.#begin(false), loaded, user, signal)
+  /** Runs the selection for the first time, with the attributes that the host starts the conversation with. */
+  select(
+    loaded: LoadedAgent,
+    context: Readonly<Record<string, unknown>>,
+    user: Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<InitializationResult> {
+    return this.#run(this.#begin(false), loaded, context, user, signal)
   }
 
-  /** The result of the selection in flight: its gate, or completion. */
-  async result(
-    choosing: Choosing,
-    context: Readonly<Record<string, unknown>> | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<InitializationResult> {
+  /** The gate of the selection in flight. Otherwise resolves with undefined, when the step that is loading has settled. */
+  async gate(choosing: Choosing, signal: AbortSignal | undefined): Promise<InitializationResult | undefined> {
     const { stage } = this.pipeline
     const result = stage.at !== 'complete' && resultAt(stage)
     if (result) return result
     await untilAborted(Promise.resolve(stage.at === 'working' ? stage.step.settled : choosing.settled), signal)
-    return this.#owner.initialize(context, signal)
+    return undefined
   }
 
   /** Runs the selection again. */
-  async restart(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
+  async restart(
+    loaded: LoadedAgent,
+    context: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const choosing = this.#begin(false)
     const left = this.pipeline.reset().then(() => this.#leavePortal(choosing))
     choosing.settled = left.catch(() => {})
@@ -178,10 +185,10 @@ export class PortalLifecycle {
     // The call of the demonstration platform restarts too.
     if (scope.params.platform?.toLowerCase() === 'test') this.#calls.clearTranscript()
     // The connector's platform stays connected.
-    await this.#run(choosing, loaded, start.loadUser(loaded, signal), signal)
+    await this.#run(choosing, loaded, context, start.loadUser(loaded, signal), signal)
   }
 
-  /** Selects another profile after completion, and starts a new session with it (FLOW-15). */
+  /** Selects another profile after completion (FLOW-15). */
   async changeProfile(profile: UserProfile, signal: AbortSignal | undefined): Promise<void> {
     const { scope, context } = this.#parts
     if (!scope.facts.selection)
@@ -190,14 +197,13 @@ export class PortalLifecycle {
     scope.facts.setSelection(selection)
     const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
     if (attributes) context.merge(attributes)
-    await this.#owner.restartConversation(undefined, signal)
-    this.#owner.reportInitialized()
   }
 
   /** Waits for the selection. When it fails before its first gate, `initialize()` starts over. */
   async #run(
     choosing: Choosing,
     loaded: LoadedAgent,
+    context: Readonly<Record<string, unknown>>,
     user: Promise<unknown>,
     signal: AbortSignal | undefined,
   ): Promise<InitializationResult> {
@@ -208,7 +214,7 @@ export class PortalLifecycle {
       api,
       agent,
       params: scope.params,
-      context: owner.initialContext,
+      context,
       getToken: () => authentication.getToken(),
       hooks: this.connector?.portalHooks,
       storagePrefix: storagePrefix(deployment, scope.config.endpoint),
@@ -257,11 +263,12 @@ export class PortalLifecycle {
 
   async #leavePortal(choosing: Choosing): Promise<void> {
     const owner = this.#owner
-    const { chat, session } = this.#parts
-    await chat.disconnect()
+    const parts = this.#parts
+    const { session } = parts
+    await parts.chat.disconnect()
     if (owner.state.at === 'destroyed') throw destroyedError('The portal selection')
     if (owner.state !== choosing) throw supersededError()
-    owner.dropConversation()
+    parts.dropConversation()
     session.forget(session.id)
   }
 }

@@ -3,7 +3,6 @@ import { hold } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { isAnonymous } from './group-key.ts'
-import type { SessionSharing } from './shared-session-store.ts'
 import type { SignOuts } from './sign-outs.ts'
 import type { SocketHub } from './socket-hub.ts'
 import type { TabLink } from './tab-link.ts'
@@ -15,7 +14,7 @@ import type { TabSockets } from './tab-sockets.ts'
 const TAKE_LIMIT_MS = 2_000
 
 interface GroupSessionOptions {
-  readonly parts: Pick<TabParts, 'session' | 'lifecycle' | 'outbox'>
+  readonly parts: Pick<TabParts, 'session' | 'outbox' | 'dropConversation'>
   readonly window: PageWindow
   readonly clock: Clock
   readonly signOuts: SignOuts
@@ -40,7 +39,7 @@ interface GroupSessionOptions {
  *     │ └─── something to send: another session ───┐
  *     └── `taken`, or found out later ──► gone ────┘
  */
-export class GroupSession implements SessionSharing {
+export class GroupSession {
   readonly #options: GroupSessionOptions
   #id: string | undefined
   /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
@@ -69,6 +68,7 @@ export class GroupSession implements SessionSharing {
     return { sessionId: this.#id, conversation: this.#conversation }
   }
 
+  /** Joins the tabs with this key. Resolves with their session; undefined for the first tab, which creates one. */
   async join(key: string): Promise<string | undefined> {
     const { link, hub, leave } = this.#options
     if (link.key !== key) {
@@ -81,6 +81,7 @@ export class GroupSession implements SessionSharing {
     return link.key === key ? this.#id : undefined
   }
 
+  /** This tab uses a session. */
   use(sessionId: string): void {
     const { link, hub, isApplying } = this.#options
     if (link.key === undefined || sessionId === this.#id) return
@@ -91,10 +92,12 @@ export class GroupSession implements SessionSharing {
     if (!isApplying()) link.post(undefined, { kind: 'session', sessionId, conversation })
   }
 
+  /** The session of the group is no longer used. */
   drop(): void {
     if (this.#options.hub()) this.#id = undefined
   }
 
+  /** The agent was destroyed. */
   end(): void {
     this.#options.leave('destroyed')
     this.#options.link.end()
@@ -103,7 +106,7 @@ export class GroupSession implements SessionSharing {
   /** Another tab has named the session: the agent of this tab joins it. */
   moveTo(sessionId: string, conversation: string | undefined): void {
     const { parts, link, hub, sockets } = this.#options
-    const { session, lifecycle } = parts
+    const { session } = parts
     // Said before that tab knew.
     if (this.#isTaking || this.isGone(sessionId)) return
     const isMoving = session.id !== undefined && session.id !== sessionId
@@ -111,7 +114,7 @@ export class GroupSession implements SessionSharing {
     this.#id = sessionId
     hub()?.reset(sessionId)
     if (isMoving) {
-      if (isAnother) lifecycle?.dropConversation()
+      if (isAnother) parts.dropConversation()
       session.join(sessionId)
       sockets.handleSession(sessionId)
     }

@@ -1,57 +1,44 @@
 import type { SessionStore } from '../resume/stored-session.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
-
-/** What the tabs of one conversation agree on. */
-export interface SessionSharing {
-  /** Joins the tabs with this key. Resolves with their session; undefined for the first tab, which creates one. */
-  join(key: string): Promise<string | undefined>
-  /** Whether another tab has taken a session out of the group with this key. */
-  isGone(sessionId: string, key: string): boolean
-  /** This tab uses a session. */
-  use(sessionId: string): void
-  /** The session of the group is no longer used. */
-  drop(): void
-  /** The agent was destroyed. */
-  end(): void
-}
+import type { GroupSession } from './group-session.ts'
 
 /**
  * The session of all tabs, in place of the session of one tab: the first tab restores or creates it, the others use it. With
  * `resume` each tab stores it too, for the page after the last one.
  */
 export class SharedSessionStore implements SessionStore {
-  readonly #sharing: SessionSharing
+  readonly #group: GroupSession
   readonly #own: SessionStore | undefined
 
   /** @param own stores the session of this tab; absent without `resume` */
-  constructor(sharing: SessionSharing, own: SessionStore | undefined) {
-    this.#sharing = sharing
+  constructor(group: GroupSession, own: SessionStore | undefined) {
+    this.#group = group
     this.#own = own
   }
 
   async take(key: string): Promise<string | undefined> {
-    const shared = await this.#sharing.join(key)
+    const shared = await this.#group.join(key)
     if (shared !== undefined) {
       this.#own?.keep(shared, key)
       return shared
     }
     const sessionId = await this.#own?.take(key)
     if (sessionId === undefined) return undefined
-    if (this.#sharing.isGone(sessionId, key)) {
+    if (this.#group.isGone(sessionId, key)) {
       this.#own?.drop()
       return undefined
     }
-    this.#sharing.use(sessionId)
+    this.#group.use(sessionId)
     return sessionId
   }
 
   keep(sessionId: string, key: string): void {
-    this.#sharing.use(sessionId)
+    this.#group.use(sessionId)
     this.#own?.keep(sessionId, key)
   }
 
   drop(): void {
-    this.#sharing.drop()
+    this.#group.drop()
     this.#own?.drop()
   }
 
@@ -68,7 +55,7 @@ export class SharedSessionStore implements SessionStore {
   }
 
   async release(): Promise<void> {
-    this.#sharing.end()
+    this.#group.end()
     await this.#own?.release()
   }
 }

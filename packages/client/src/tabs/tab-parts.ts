@@ -22,13 +22,8 @@ export interface TabParts {
   readonly resume: OptionalFeature<SessionResume> | undefined
   readonly recovery: Recovery
   readonly liveness: Liveness
-  /** Undefined until the agent is constructed. */
-  readonly lifecycle:
-    | {
-        /** Drops the messages in both directions, and the transcript. */
-        dropConversation(): void
-        /** Removes everything of the user, and emits `userChanged`. */
-        handleUserChange(): Promise<void>
-      }
-    | undefined
+  /** Undefined until the agent is constructed. Removes everything of the user, and emits `userChanged`. */
+  readonly lifecycle: { handleUserChange(): Promise<void> } | undefined
+  /** Drops the messages in both directions, and the transcript. */
+  dropConversation(): void
 }
