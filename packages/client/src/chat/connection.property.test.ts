@@ -7,7 +7,7 @@ import { listen } from '../../test/fake-scope.ts'
 import { SDKError } from '../errors.ts'
 import type { ConnectionState } from './connection-state.ts'
 import type { SharedConversation } from './shared-conversation.ts'
-import type { TransportListener } from './transport.ts'
+import type { Transport, TransportListener } from './transport.ts'
 
 const DRAWING: Record<ConnectionState, ConnectionState[]> = {
   IDLE: ['CONNECTING'],
@@ -20,6 +20,7 @@ const DRAWING: Record<ConnectionState, ConnectionState[]> = {
 /** A socket that keeps talking after it was closed, as no real one should. */
 interface TalkativeSocket {
   readonly listener: TransportListener
+  readonly transport: Transport
   /** Until either side has closed it. */
   live: boolean
   open: boolean
@@ -87,15 +88,16 @@ describe('Connection', () => {
           const shared: Pick<SharedConversation, 'open'> = {
             open: (_address, listener) => {
               expect(sockets.filter(({ live }) => live)).toEqual([])
-              const made: TalkativeSocket = { listener, live: true, open: false }
-              sockets.push(made)
-              return {
+              const transport = {
                 bufferedAmount: 0,
                 send() {},
                 close() {
                   made.live = false
                 },
               }
+              const made: TalkativeSocket = { listener, transport, live: true, open: false }
+              sockets.push(made)
+              return transport
             },
           }
           scope.shared = shared as SharedConversation
@@ -139,14 +141,14 @@ describe('Connection', () => {
                 break
               case 'accept':
                 if (target) target.open = true
-                target?.listener.opened()
+                target?.listener.opened(target.transport)
                 break
               case 'end':
                 if (target) target.live = false
-                target?.listener.closed({ code: each.code, reason: '' })
+                target?.listener.closed(target.transport, { code: each.code, reason: '' })
                 break
               case 'receive':
-                target?.listener.received('frame')
+                target?.listener.received(target.transport, 'frame')
                 break
               case 'advance':
                 await clock.advance(each.ms)
@@ -174,10 +176,10 @@ describe('Connection', () => {
           reaction = undefined
           connection.close()
           silence = true
-          for (const { listener } of sockets) {
-            listener.opened()
-            listener.received('late')
-            listener.closed({ code: 1006, reason: '' })
+          for (const { listener, transport } of sockets) {
+            listener.opened(transport)
+            listener.received(transport, 'late')
+            listener.closed(transport, { code: 1006, reason: '' })
           }
           for (const begin of begins) begin.resolve('late')
           await clock.advance(120_000)

@@ -71,7 +71,7 @@ export interface ChatObserver {
 
 type State =
   | { readonly at: 'idle' | 'closed' }
-  | { readonly at: 'connecting'; readonly attempt: Attempt; readonly controller: AbortController }
+  | { readonly at: 'connecting'; readonly attempt: Attempt }
   | { readonly at: 'open'; readonly transport: Transport; readonly since: number; readonly leaving?: true }
   | { readonly at: 'waiting'; readonly delayMs: number }
 
@@ -83,7 +83,7 @@ const PUBLIC_STATE = {
   closed: ConnectionState.CLOSED,
 } as const satisfies Record<State['at'], ConnectionState>
 
-export class Connection {
+export class Connection implements TransportListener {
   readonly #scope: AgentScope<'stateChanged' | 'closed'>
   readonly #clock: Clock
   readonly #policy: ReconnectPolicy
@@ -182,7 +182,7 @@ export class Connection {
       state.transport.close(code, reason)
       this.#reportClosed({ code, reason, cause: 'left', willReconnect: false })
     } else if (state.at === 'connecting') {
-      this.#abandon(state)
+      this.#abandon(state.attempt)
       state.attempt.settle(closedEarly())
     }
   }
@@ -228,27 +228,41 @@ export class Connection {
     })
   }
 
-  handleAttemptOpened(attempt: Attempt): void {
-    const { transport } = attempt
-    if (!transport || !this.#isCurrent(attempt)) return
+  // ── The events of the transport ───────────────────────────────────────────────────────────────────────────────────────
+
+  /** The socket is open. */
+  opened(transport: Transport): void {
+    const attempt = this.#attemptOver(transport)
+    if (!attempt) return
     this.#clock.clearTimeout(attempt.timer)
-    attempt.timer = undefined
     this.#become({ at: 'open', transport, since: this.#clock.monotonic() })
     if (this.transport === transport) this.#greet(transport)
     attempt.settle(this.transport === transport ? undefined : closedEarly())
   }
 
-  handleAttemptFrame({ transport }: Attempt, data: unknown): void {
-    if (!transport || this.transport !== transport) return
+  /** A frame has arrived. */
+  received(transport: Transport, data: unknown): void {
+    if (this.transport !== transport) return
     this.lastInboundAt = this.#clock.monotonic()
     // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
     if (!this.#scope.status.isLeaving) for (const each of this.observers) each.handleFrame?.(data)
   }
 
-  handleAttemptClosed(attempt: Attempt, event: SocketCloseEvent): void {
-    if (this.#isCurrent(attempt)) this.#refused(attempt, event)
-    else if (attempt.transport) this.#lost(attempt.transport, event)
+  /** The socket has ended, or did not open. */
+  closed(transport: Transport, event: SocketCloseEvent): void {
+    const attempt = this.#attemptOver(transport)
+    if (attempt) this.#refused(attempt, event)
+    else this.#lost(transport, event)
   }
+
+  /** The attempt in progress, if it is over this transport. */
+  #attemptOver(transport: Transport): Attempt | undefined {
+    return this.#state.at === 'connecting' && this.#state.attempt.transport === transport
+      ? this.#state.attempt
+      : undefined
+  }
+
+  // ── The loop ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   #become(next: State): void {
     const previous = this.#state
@@ -271,10 +285,9 @@ export class Connection {
   }
 
   #attempt(background: boolean): Attempt {
-    const attempt = new Attempt(this, background)
-    const controller = new AbortController()
-    this.#become({ at: 'connecting', attempt, controller })
-    this.#findAddress(attempt, controller.signal).then(
+    const attempt = new Attempt(background)
+    this.#become({ at: 'connecting', attempt })
+    this.#findAddress(attempt).then(
       address => address !== undefined && this.#dial(attempt, address),
       cause => this.#fail(attempt, asError(cause)),
     )
@@ -282,11 +295,11 @@ export class Connection {
   }
 
   /** Asks for the address of the session's chat; built for every attempt. */
-  async #findAddress(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
+  async #findAddress(attempt: Attempt): Promise<string | undefined> {
     // Yield once: a listener may call `open()` while the failure is still being delivered to the others.
     await null
     if (!this.#isCurrent(attempt)) return undefined
-    const opening = await this.#session.begin(signal, this.retry.attempts === 0)
+    const opening = await this.#session.begin(attempt.controller.signal, this.retry.attempts === 0)
     this.#authentication.checkExpiry()
     let lastSeq: number | undefined
     for (const each of this.observers) lastSeq ??= each.beginAttempt?.(opening)
@@ -302,7 +315,7 @@ export class Connection {
     try {
       const { shared, environment } = this.#scope
       attempt.transport =
-        shared?.open(address, attempt) ?? new WebSocketTransport(new environment.WebSocket(address), attempt)
+        shared?.open(address, this) ?? new WebSocketTransport(new environment.WebSocket(address), this)
     } catch (cause) {
       this.#fail(attempt, new ConnectionError('The runtime refuses to open the chat.', 'refused', { cause }))
     }
@@ -329,9 +342,8 @@ export class Connection {
   }
 
   #fail(attempt: Attempt, error: SDKError, { sessionRefused = false, final = isFatal(error) } = {}): void {
-    const state = this.#state
-    if (state.at !== 'connecting' || state.attempt !== attempt) return
-    this.#abandon(state)
+    if (!this.#isCurrent(attempt)) return
+    this.#abandon(attempt)
     this.#comeBack(final, false, () => {
       this.#reportFailure(error)
       if (sessionRefused) this.#session.handleRefused()
@@ -408,9 +420,9 @@ export class Connection {
     })
   }
 
-  #abandon({ attempt, controller }: State & { at: 'connecting' }): void {
+  #abandon(attempt: Attempt): void {
     this.#clock.clearTimeout(attempt.timer)
-    controller.abort()
+    attempt.controller.abort()
     attempt.transport?.close(CLOSE_CODE.NORMAL, '')
   }
 
@@ -464,39 +476,26 @@ function asError(cause: unknown): SDKError {
 }
 
 /** Who waits for an attempt. */
-export interface Caller {
+interface Caller {
   resolve(): void
   reject(error: SDKError): void
 }
 
-/** One attempt to open a socket, and the events of the socket until its end. */
-export class Attempt implements TransportListener {
-  readonly #connection: Connection
+/** One attempt to open a socket. */
+class Attempt {
   /** Whether the reconnect loop started it: then it continues when its callers abort. */
   readonly background: boolean
+  readonly controller = new AbortController()
   /** Who waits for the outcome. */
   callers: Caller[] | undefined
   transport: Transport | undefined
   timer: unknown
 
-  constructor(connection: Connection, background: boolean) {
-    this.#connection = connection
+  constructor(background: boolean) {
     this.background = background
   }
 
-  opened(): void {
-    this.#connection.handleAttemptOpened(this)
-  }
-
-  received(data: unknown): void {
-    this.#connection.handleAttemptFrame(this, data)
-  }
-
-  closed(event: SocketCloseEvent): void {
-    this.#connection.handleAttemptClosed(this, event)
-  }
-
-  /** Tells the callers the outcome. */
+  /** Reports the outcome to the callers. */
   settle(error?: SDKError): void {
     const { callers } = this
     this.callers = undefined

@@ -14,8 +14,8 @@ function setUp(WebSocket: typeof FakeWebSocket = FakeWebSocket) {
   const told: unknown[] = []
   const transport = new WebSocketTransport(new WebSocket('wss://chat.example/'), {
     opened: () => told.push('opened'),
-    received: data => told.push(data),
-    closed: event => told.push(event),
+    received: (_transport, data) => told.push(data),
+    closed: (_transport, event) => told.push(event),
   })
   return { transport, told, socket: FakeWebSocket.last }
 }

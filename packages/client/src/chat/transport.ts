@@ -8,11 +8,11 @@ import {
   TOO_LARGE_PRIVATE_CODE,
 } from '../platform/frame-limit.ts'
 
-/** Events of a transport. `closed` is the last one, and occurs once. */
+/** Events of transports. `closed` is the last one of a transport, and occurs once. */
 export interface TransportListener {
-  opened(): void
-  received(data: unknown): void
-  closed(event: SocketCloseEvent): void
+  opened(transport: Transport): void
+  received(transport: Transport, data: unknown): void
+  closed(transport: Transport, event: SocketCloseEvent): void
 }
 
 /** One socket, from its opening to its end. */
@@ -47,7 +47,7 @@ export class WebSocketTransport implements Transport {
     this.#listener = listener
     socket.onopen = () => {
       socket.onopen = null
-      listener.opened()
+      listener.opened(this)
     }
     socket.onmessage = ({ data }: { data: unknown }) => this.#received(data)
     socket.onerror = IGNORE_ERROR
@@ -71,15 +71,15 @@ export class WebSocketTransport implements Transport {
   }
 
   #received(data: unknown): void {
-    if (typeof data !== 'string' || data.length <= MAX_FRAME_LENGTH) return this.#listener.received(data)
+    if (typeof data !== 'string' || data.length <= MAX_FRAME_LENGTH) return this.#listener.received(this, data)
     this.close(TOO_LARGE_PRIVATE_CODE, FRAME_TOO_LARGE_REASON)
-    this.#listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
+    this.#listener.closed(this, { code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
   }
 
   /** @param event the stand-in of a test may leave all of it out */
   #closed({ code = CLOSE_CODE.ABNORMAL, reason = '', httpStatus }: Partial<SocketCloseEvent> = {}): void {
     this.#detach()
-    this.#listener.closed({ code, reason, httpStatus })
+    this.#listener.closed(this, { code, reason, httpStatus })
   }
 
   /** Errors are still ignored: a socket that is being closed can fail. */

@@ -166,8 +166,8 @@ export class SocketHub {
       real.isReplaying = last !== undefined && this.#options.hasResume()
       real.transport = openTransport(url.href, {
         opened: () => isCurrent() && this.#opened(real),
-        received: data => isCurrent() && this.#received(real, data),
-        closed: event => isCurrent() && void this.#closed(event),
+        received: (_transport, data) => isCurrent() && this.#received(real, data),
+        closed: (_transport, event) => isCurrent() && void this.#closed(event),
       })
     } catch {
       this.#real = undefined

@@ -17,6 +17,7 @@ interface VirtualSocket {
   readonly sessionId: string
   readonly lastSeq: number | undefined
   readonly listener: TransportListener
+  readonly transport: Transport
   isOpen: boolean
   /** Whether the agent takes it for open, although it leads nowhere. */
   isResting: boolean
@@ -42,21 +43,8 @@ export class TabSockets {
   /** Opens a virtual socket; it waits while no tab leads. */
   open(address: string, listener: TransportListener): Transport {
     const { searchParams } = new URL(address)
-    const socket: VirtualSocket = {
-      id: ++this.#count,
-      sessionId: searchParams.get(CHAT_QUERY.SESSION_ID) ?? '',
-      lastSeq: readLastSeq(searchParams.get(CHAT_QUERY.LAST_SEQ)),
-      listener,
-      isOpen: false,
-      isResting: false,
-    }
-    this.#sockets.set(socket.id, socket)
-    // The caller does not have the transport yet.
-    soon(() => {
-      if (this.#sockets.has(socket.id)) this.#request(socket)
-    })
     const { toLeader, bufferedAmount, checkSession } = this.#options
-    return {
+    const transport: Transport = {
       get bufferedAmount() {
         return bufferedAmount()
       },
@@ -72,6 +60,21 @@ export class TabSockets {
         soon(() => toLeader({ kind: 'close', socket: socket.id }))
       },
     }
+    const socket: VirtualSocket = {
+      id: ++this.#count,
+      sessionId: searchParams.get(CHAT_QUERY.SESSION_ID) ?? '',
+      lastSeq: readLastSeq(searchParams.get(CHAT_QUERY.LAST_SEQ)),
+      listener,
+      transport,
+      isOpen: false,
+      isResting: false,
+    }
+    this.#sockets.set(socket.id, socket)
+    // The caller does not have the transport yet.
+    soon(() => {
+      if (this.#sockets.has(socket.id)) this.#request(socket)
+    })
+    return transport
   }
 
   /** A message of the leader. */
@@ -81,15 +84,16 @@ export class TabSockets {
       if (!socket || socket.isOpen || socket.isResting) return
       socket.isOpen = true
       this.#opened = socket.sessionId
-      socket.listener.opened()
+      socket.listener.opened(socket.transport)
     } else if (message.kind === 'frame') {
-      for (const socket of this.#addressed(message.socket)) if (socket.isOpen) socket.listener.received(message.text)
+      for (const socket of this.#addressed(message.socket))
+        if (socket.isOpen) socket.listener.received(socket.transport, message.text)
     } else if (message.kind === 'closed') {
       const { code, reason, httpStatus } = message
       for (const socket of this.#addressed(message.socket)) {
         this.#sockets.delete(socket.id)
         socket.isOpen = false
-        socket.listener.closed({ code, reason, httpStatus })
+        socket.listener.closed(socket.transport, { code, reason, httpStatus })
       }
     }
   }
@@ -111,7 +115,7 @@ export class TabSockets {
     for (const socket of [...this.#sockets.values()]) {
       if (socket.isResting) continue
       socket.isResting = true
-      socket.listener.opened()
+      socket.listener.opened(socket.transport)
     }
   }
 
@@ -156,6 +160,6 @@ export class TabSockets {
     this.#sockets.delete(socket.id)
     socket.isOpen = false
     // With this reason the agent reconnects without a wait.
-    socket.listener.closed({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+    socket.listener.closed(socket.transport, { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
   }
 }
