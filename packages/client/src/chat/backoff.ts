@@ -1,18 +1,11 @@
+import type { ResolvedConfig } from '../check-config.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { Page } from '../platform/page.ts'
 import type { AgentScope } from '../scope.ts'
 import type { ConnectionState } from './connection-state.ts'
 
-export interface ReconnectPolicyOptions {
-  maxReconnectAttempts: number
-  baseReconnectDelay: number
-  maxReconnectDelay: number
-}
-
-/** Returns a number from 0 to 1, as `Math.random`. */
-interface RandomSource {
-  random(): number
-}
+type ReconnectOptions = Pick<ResolvedConfig, 'maxReconnectAttempts' | 'baseReconnectDelay' | 'maxReconnectDelay'>
 
 /** Beyond this the doubling has reached any sensible maximum, and a power would overflow. */
 const LARGEST_EXPONENT = 40
@@ -25,12 +18,12 @@ const LARGEST_EXPONENT = 40
  * prevents clients that lost the service together from reconnecting together.
  */
 export class ReconnectPolicy {
-  readonly #options: ReconnectPolicyOptions
-  readonly #source: RandomSource
+  readonly #options: ReconnectOptions
+  readonly #environment: Pick<Environment, 'random'>
 
-  constructor(options: ReconnectPolicyOptions, source: RandomSource) {
+  constructor(options: ReconnectOptions, environment: Pick<Environment, 'random'>) {
     this.#options = options
-    this.#source = source
+    this.#environment = environment
   }
 
   /** Number of attempts before the connection is closed. */
@@ -44,7 +37,7 @@ export class ReconnectPolicy {
     const base = Math.min(baseReconnectDelay, max)
     const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
     const floor = Math.max(base, ceiling / 2)
-    return floor + this.#source.random() * (ceiling - floor)
+    return floor + this.#environment.random() * (ceiling - floor)
   }
 }
 
@@ -70,8 +63,8 @@ export class Retry {
   /** Further attempts since the start, or since the service worked: set to zero then. During a wait, the number of the next one. */
   attempts = 0
   #stop: (() => void) | undefined
-  /** On the monotonic clock. */
-  #returnedAt = Number.NEGATIVE_INFINITY
+  /** On the monotonic clock; undefined once an attempt without a wait has followed. */
+  #returnedAt: number | undefined
   /** On the monotonic clock, so that a wall clock that is set back does not delay the attempt. */
   #wait: { readonly dueAt: number; readonly onDue: () => void } | undefined
   /** On the wall clock. */
@@ -97,7 +90,7 @@ export class Retry {
     this.cancel()
     this.#stop?.()
     this.#stop = undefined
-    this.#returnedAt = Number.NEGATIVE_INFINITY
+    this.#returnedAt = undefined
   }
 
   /**
@@ -141,9 +134,9 @@ export class Retry {
   }
 
   #consumeReturn(): boolean {
-    const isRecent = this.#clock.monotonic() - this.#returnedAt < RECENT_MS
-    this.#returnedAt = Number.NEGATIVE_INFINITY
-    return isRecent
+    const returnedAt = this.#returnedAt
+    this.#returnedAt = undefined
+    return returnedAt !== undefined && this.#clock.monotonic() - returnedAt < RECENT_MS
   }
 
   /** On a page it looks every quarter of a second, which detects a sleep soon after its end. */

@@ -31,7 +31,9 @@ const DELIVERY_MS = 1_000
 export class Liveness implements ChatObserver {
   readonly #scope: AgentScope<never>
   readonly #connection: Connection
-  readonly #doubt: Doubt
+  readonly #session: ChatSession
+  /** Created with the first doubt. */
+  #doubt: Doubt | undefined
   readonly #silence = new SilenceWatch()
   #unwatch: (() => void) | undefined
   #timer: unknown
@@ -45,7 +47,7 @@ export class Liveness implements ChatObserver {
   constructor(scope: AgentScope<never>, connection: Connection, session: ChatSession) {
     this.#scope = scope
     this.#connection = connection
-    this.#doubt = new Doubt(scope, connection, session)
+    this.#session = session
     connection.observe(this)
   }
 
@@ -69,7 +71,7 @@ export class Liveness implements ChatObserver {
     this.#isRunning = false
     this.#unwatch?.()
     this.#unwatch = undefined
-    this.#doubt.end()
+    this.#doubt?.end()
     this.#silence.reset()
     this.#scope.environment.clock.clearTimeout(this.#timer)
     this.#pingedAt = undefined
@@ -100,7 +102,7 @@ export class Liveness implements ChatObserver {
     this.#wait()
     if (hasJumped && this.#scope.environment.page) this.#handleWake()
     else if (this.#scope.facts.hasPing) this.#ping(DELIVERY_MS)
-    else if (isTooLong) void this.#doubt.raise('Nothing has arrived since a message was sent')
+    else if (isTooLong) this.#raiseDoubt('Nothing has arrived since a message was sent')
   }
 
   #handleWake(): void {
@@ -108,7 +110,12 @@ export class Liveness implements ChatObserver {
       this.#pingedAt = undefined
       this.#ping(DELIVERY_MS)
       this.#wait(PONG_LIMIT_MS)
-    } else void this.#doubt.raise('The page was asleep or without a network')
+    } else this.#raiseDoubt('The page was asleep or without a network')
+  }
+
+  #raiseDoubt(why: string): void {
+    this.#doubt ??= new Doubt(this.#scope, this.#connection, this.#session)
+    void this.#doubt.raise(why)
   }
 
   /** Sends a ping, or ends a connection on which nothing has followed the previous one. */
