@@ -176,7 +176,9 @@ export class KeyedStore<T = unknown> {
 
   /** The fresh entry of a key; undefined for one of another deployment. */
   get(key: string): Awaitable<StoredEntry<T> | undefined> {
-    return after(this.#guard?.get(key), entry => (entry ? this.#read(key, entry) : undefined))
+    const entry = this.#guard?.get(key)
+    if (isPromiseLike(entry)) return entry.then(each => (each ? this.#read(key, each) : undefined))
+    return entry ? this.#read(key, entry) : undefined
   }
 
   /** The fresh value of a key, if the store answers at once, as the stores of a page do. */

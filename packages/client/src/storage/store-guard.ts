@@ -71,13 +71,15 @@ export class StoreGuard implements CacheAdapter {
   /** As {@link get}, and asks after a timeout too: who removes an entry must know whose it is. */
   find(key: string): Awaitable<CacheEntry | null> {
     if (this.#isRemoved(key)) return null
-    const ask = () => this.#adapter.get(key)
-    return this.#answer(
-      () => this.#writes?.get(key)?.done.then(ask, ask) ?? ask(),
-      null,
+    try {
+      const ask = () => this.#adapter.get(key)
+      const answer: unknown = this.#writes?.get(key)?.done.then(ask, ask) ?? this.#adapter.get(key)
+      if (!isPromiseLike(answer)) return this.#entry(answer)
       // Removed entries may be among the late answers.
-      answer => (this.#isRemoved(key) ? null : this.#entry(answer)),
-    )
+      return this.#ask(answer, null, later => (this.#isRemoved(key) ? null : this.#entry(later)))
+    } catch (error) {
+      return this.#failed(error, null)
+    }
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
@@ -87,7 +89,12 @@ export class StoreGuard implements CacheAdapter {
     const note = () => {
       for (const { written } of removals ?? []) written.add(key)
     }
-    return this.#answer(() => this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS), undefined, note)
+    try {
+      const written = this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
+      return written ? this.#ask(written, undefined, note) : removals && note()
+    } catch (error) {
+      this.#failed(error, undefined)
+    }
   }
 
   delete(key: string): Awaitable<void> {
