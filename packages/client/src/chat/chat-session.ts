@@ -65,8 +65,11 @@ export class ChatSession {
   readonly #transcript: Transcript
   readonly #keeper: OptionalFeature<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
-  /** By the opening, so that a history that was requested before an opening is never taken for one of that opening. */
-  readonly #readings = new JoinedTask<unknown[]>()
+  /**
+   * By the opening, so that a history that was requested before an opening is never taken for one of that opening. Created with the
+   * first history.
+   */
+  #readings: JoinedTask<unknown[]> | undefined
   /** The session of the next opening. */
   #id: string | undefined
   /** The last opening: the host may have set another session for the next. */
@@ -170,7 +173,7 @@ export class ChatSession {
   forgetUser(): void {
     const changed = new SDKError('The user has changed.', 'ABORTED')
     this.#creation.abort(changed)
-    this.#readings.abort(changed)
+    this.#readings?.abort(changed)
     this.#isOpen = false
     this.#setId(undefined)
   }
@@ -288,6 +291,7 @@ export class ChatSession {
     if (id === undefined) return []
     const load = (inner: AbortSignal) =>
       withTimeLimit(clock, HISTORY_LIMIT_MS, inner, limit => this.loadTranscript(id, limit))
+    this.#readings ??= new JoinedTask()
     const list = await this.#readings.join(load, signal, this.#isOpen ? String(opening?.number) : 'closed')
     if (opening === this.#opening) this.handleHistory()
     return list

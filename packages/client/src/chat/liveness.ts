@@ -34,7 +34,8 @@ export class Liveness implements ChatObserver {
   readonly #session: ChatSession
   /** Created with the first doubt. */
   #doubt: Doubt | undefined
-  readonly #silence = new SilenceWatch()
+  /** Created with the first connection that is watched. */
+  #silence: SilenceWatch | undefined
   #unwatch: (() => void) | undefined
   #timer: unknown
   #isRunning = false
@@ -59,6 +60,7 @@ export class Liveness implements ChatObserver {
     // Without pings only a page can doubt, and only where doubt is wanted.
     if (!this.#scope.facts.hasPing && (!page || config.doubtAfterMs <= 0)) return
     this.#isRunning = true
+    this.#silence ??= new SilenceWatch()
     this.#offset = clock.now() - clock.monotonic()
     this.#unwatch = page?.onReturn(awayMs => {
       if (awayMs >= LONG_AWAY_MS) this.#handleWake()
@@ -72,14 +74,14 @@ export class Liveness implements ChatObserver {
     this.#unwatch?.()
     this.#unwatch = undefined
     this.#doubt?.end()
-    this.#silence.reset()
+    this.#silence?.reset()
     this.#scope.environment.clock.clearTimeout(this.#timer)
     this.#pingedAt = undefined
   }
 
   /** A message of the user was accepted. */
   handleSent(): void {
-    if (this.#isRunning) this.#silence.handleSent(this.#scope.environment.clock.monotonic())
+    if (this.#isRunning) this.#silence?.handleSent(this.#scope.environment.clock.monotonic())
   }
 
   #wait(delayMs = this.#scope.facts.hasPing ? PING_INTERVAL_MS : this.#untilNextLook()): void {
@@ -89,7 +91,7 @@ export class Liveness implements ChatObserver {
   }
 
   #untilNextLook(): number {
-    const dueAt = this.#silence.dueAt ?? Number.POSITIVE_INFINITY
+    const dueAt = this.#silence?.dueAt ?? Number.POSITIVE_INFINITY
     return Math.max(0, Math.min(LOOK_INTERVAL_MS, dueAt - this.#scope.environment.clock.monotonic()))
   }
 
@@ -98,7 +100,7 @@ export class Liveness implements ChatObserver {
     const offset = clock.now() - clock.monotonic()
     const hasJumped = offset - this.#offset > CLOCK_JUMP_MS
     this.#offset = offset
-    const isTooLong = this.#silence.isTooLong(clock.monotonic(), this.#connection.lastInboundAt)
+    const isTooLong = this.#silence?.isTooLong(clock.monotonic(), this.#connection.lastInboundAt)
     this.#wait()
     if (hasJumped && this.#scope.environment.page) this.#handleWake()
     else if (this.#scope.facts.hasPing) this.#ping(DELIVERY_MS)
