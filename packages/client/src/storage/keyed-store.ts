@@ -454,7 +454,7 @@ export function namesOf(deployment: string | undefined): KeyParts {
 }
 
 /** Continues with a value, at once if it is there. */
-export function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> {
+function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> {
   return isPromiseLike(value) ? Promise.resolve(value).then(work) : work(value)
 }
 
