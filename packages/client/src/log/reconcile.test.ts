@@ -333,7 +333,7 @@ describe('findShown', () => {
     const unproven = texts.map((text, index) => {
       const [content, connection = 1] = text.split('/')
       const message = new Message('customer', 'human', content)
-      return { id: String(index), message, written: connection === '' ? undefined : { connection: Number(connection) } }
+      return { id: String(index), message, written: connection === '' ? undefined : { opening: Number(connection) } }
     })
     expect(findShown(historyOf(...history), unproven, pointOf(point)).map(({ id }) => id)).toEqual(shown)
   })
@@ -484,7 +484,7 @@ describe('a history', () => {
             // The clock of the page is another one than that of the service.
             page.sent({ ...frame, timestamp: NOW + time, messageId: id })
             const message = new Message(frame.persona, frame.role, content)
-            return [{ id, message, written: { connection: number }, hasArrived }]
+            return [{ id, message, written: { opening: number }, hasArrived }]
           })
           const history = readHistory(record, origin).map(({ message }) => message)
           // Of equal ones the last are lost, so that their number decides which ones arrived.

@@ -79,7 +79,7 @@ export type Point = Message | 'start' | undefined
 interface WrittenMessage {
   readonly id: string
   readonly message: Message
-  readonly written?: { readonly connection: number } | undefined
+  readonly written?: { readonly opening: unknown } | undefined
 }
 
 /**
@@ -106,7 +106,7 @@ export function findShown<Written extends WrittenMessage>(
   for (const [words, same] of groups) {
     const count = elements.get(words)?.length ?? 0
     // What a connection lost is the end of what was written to it. Over several connections equal words are ambiguous.
-    const isOrdered = same.every(({ written }) => written?.connection === same[0]?.written?.connection)
+    const isOrdered = same.every(({ written }) => written?.opening === same[0]?.written?.opening)
     if (isOrdered || count >= same.length) shown.push(...same.slice(0, count))
   }
   return shown

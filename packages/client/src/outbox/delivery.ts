@@ -1,3 +1,4 @@
+import type { Opening } from '../chat/chat-session.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
 import {
   composeMessage,
@@ -7,6 +8,7 @@ import {
   type SendOptions,
 } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
+import { fnv1a } from '../util/fnv1a.ts'
 
 /**
  * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
@@ -63,12 +65,10 @@ export interface WrittenAs {
   readonly order: number
   /** On the monotonic clock. */
   readonly at: number
-  /** Empty for another session of a previous page. */
-  readonly sessionId: string | undefined
+  /** The connection; undefined where its session was left before. */
+  readonly opening: Opening | 'previous page' | undefined
   /** Of a message of a previous page: the fingerprint of its session. */
   readonly sessionFingerprint?: string | undefined
-  /** Number of the connection. */
-  readonly connection: number
 }
 
 /**
@@ -217,6 +217,13 @@ export class Delivery {
 /** Whether the state is final without a further action. */
 export function isSettled(state: OutboxEntry['state'] | DeliveryState): state is DeliveryOutcome {
   return state === 'acknowledged' || state === 'unknown' || state === 'failed' || state === 'cancelled'
+}
+
+/** Whether an entry was written in a session, as far as is known. */
+export function isWrittenIn({ written }: OutboxEntry, sessionId: string | undefined): boolean {
+  if (!written || sessionId === undefined) return false
+  const { opening, sessionFingerprint } = written
+  return typeof opening === 'object' ? opening.sessionId === sessionId : sessionFingerprint === fnv1a(sessionId)
 }
 
 /** The state for the host. */

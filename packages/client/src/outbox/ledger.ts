@@ -1,10 +1,11 @@
 import { PERSONA } from '@aiagent/protocol'
+import type { Opening } from '../chat/chat-session.ts'
 import type { ConnectionLoss } from '../chat/connection.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
 import { findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
-import { EntryList, isSettled, type OutboxEntry, stateOf } from './delivery.ts'
+import { EntryList, isSettled, isWrittenIn, type OutboxEntry, stateOf } from './delivery.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -75,7 +76,9 @@ export class DeliveryLedger {
   /** Entries to send again, ahead of the queue and in this order. Settled ones are skipped. */
   again: OutboxEntry[] | undefined
   #writes = 0
-  #connection = 0
+  /** The opening of the last connection, until its session is left. */
+  #opening: Opening | undefined
+  #isConnected = false
   #isSilent = false
   /** The point of the session before every unproven message: from it on, a history counts. */
   #point: Point
@@ -117,7 +120,7 @@ export class DeliveryLedger {
 
   /** Whether an entry without evidence is sent again by itself. */
   isSentAgain(entry: OutboxEntry): boolean {
-    const isSafe = this.hasKey(entry) && entry.written?.sessionId === this.#scope.facts.sessionId
+    const isSafe = this.hasKey(entry) && isWrittenIn(entry, this.#scope.facts.sessionId)
     return isSafe || (this.#isInsistent && entry.isInDoubt === true)
   }
 
@@ -169,17 +172,16 @@ export class DeliveryLedger {
   handleWritten(entry: OutboxEntry): void {
     const { environment, facts } = this.#scope
     const { written, state } = entry
+    // Reported as unknown, and recognized as a repetition: only the receipt is news.
+    entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || !isWrittenIn(entry, facts.sessionId)
     entry.written = {
       // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
       order: written && state !== 'queued' ? written.order : this.#writes++,
       at: environment.clock.monotonic(),
-      sessionId: facts.sessionId,
-      connection: this.#connection,
+      opening: this.#opening,
     }
     entry.isInDoubt = false
     this.#hasWritten = true
-    // Reported as unknown, and recognized as a repetition: only the receipt is news.
-    entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || written?.sessionId !== facts.sessionId
     if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 
@@ -247,7 +249,7 @@ export class DeliveryLedger {
   clear(): void {
     this.#index = undefined
     this.again = undefined
-    this.#point = undefined
+    this.#point = this.#opening = undefined
     for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
@@ -284,24 +286,29 @@ export class DeliveryLedger {
   /**
    * The chat is open. Other sessions have ended, so that no evidence of what was sent in them will arrive.
    *
-   * @param isReopening whether the previous connection had the same session
-   * @param isFromStart whether nothing was said in the session before this page opened it
-   * @param isNew whether this page has just created the session, whose history shows no message of an earlier one
+   * @returns whether the previous connection had the same session
    */
-  handleConnected(isReopening: boolean, isFromStart: boolean, isNew: boolean): void {
-    const { environment, facts } = this.#scope
+  handleConnected(opening: Opening): boolean {
+    const { environment, facts, config } = this.#scope
+    const isReopening = opening.sessionId === this.#opening?.sessionId
+    this.#opening = opening
+    this.#isConnected = true
     this.endSession('session_ended', facts.sessionId)
     this.again = undefined
     if (!isReopening) {
-      this.#point = isFromStart ? 'start' : undefined
+      // Another tab may write the same text.
+      this.#point = opening.isOwn && !config.tabs ? 'start' : undefined
       this.#hasWritten = false
     }
     // The service drops repetitions, so that nothing has to be found out first.
-    if (facts.hasReceipts) return this.decide()
-    if (!this.unproven().some(({ isInDoubt }) => isInDoubt)) return
-    if (isNew) return this.decide()
-    const limitMs = this.#isInsistent ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
-    this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
+    if (facts.hasReceipts) this.decide()
+    else if (this.unproven().some(({ isInDoubt }) => isInDoubt)) {
+      const limitMs = this.#isInsistent ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
+      // The history of a session that this page has just created shows no message of an earlier one.
+      if (opening.isCreated && !opening.isReopening) this.decide()
+      else this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
+    }
+    return isReopening
   }
 
   /**
@@ -310,10 +317,11 @@ export class DeliveryLedger {
    */
   handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
     this.#endWait()
-    const connection = this.#connection++
-    if (!isAbnormal) return
+    const wasConnected = this.#isConnected
+    this.#isConnected = false
+    if (!isAbnormal || !wasConnected) return
     for (const entry of this.unproven())
-      if (entry.written?.connection === connection)
+      if (entry.written && entry.written.opening === this.#opening)
         entry.isInDoubt = entry.written.at > lastInboundAt - this.#scope.config.doubtAfterMs
   }
 
@@ -328,7 +336,7 @@ export class DeliveryLedger {
     const wait = this.#wait
     const last = history.at(-1)
     const point = this.#hasGap ? undefined : this.#point
-    const unproven = this.unproven().filter(({ written }) => written?.sessionId === sessionId)
+    const unproven = this.unproven().filter(entry => isWrittenIn(entry, sessionId))
     if (last) {
       this.#point = last
       this.#hasGap = false
@@ -363,14 +371,15 @@ export class DeliveryLedger {
   endSession(reason: DeliveryReason, present?: string): void {
     this.#endWait()
     for (const entry of [...this.#sent])
-      if (present === undefined || !(entry.isAnswered || entry.written?.sessionId === present))
+      if (present === undefined || !(entry.isAnswered || isWrittenIn(entry, present)))
         this.settle(entry, 'unknown', reason)
   }
 
   /** The session goes on without this page. What was sent is not sent again in another one. */
   leaveSession(isAnswered: (id: string) => boolean): void {
     this.#endWait()
-    this.#connection++
+    this.#opening = undefined
+    this.#isConnected = false
     for (const entry of this.unproven()) {
       entry.isInDoubt = false
       entry.isAnswered = entry.state === 'sent' && isAnswered(entry.id)

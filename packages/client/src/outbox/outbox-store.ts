@@ -12,17 +12,10 @@ import { databaseOf } from '../storage/indexed-db-cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
-import type { OutboxEntry } from './delivery.ts'
+import { isWrittenIn, type OutboxEntry } from './delivery.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
-import {
-  DEFAULT_WAIT_MS,
-  fingerprintOf,
-  isAdopted,
-  QUEUE_VERSION,
-  type QueueSnapshot,
-  StoredQueue,
-} from './stored-queue.ts'
+import { DEFAULT_WAIT_MS, isAdopted, QUEUE_VERSION, type QueueSnapshot, StoredQueue } from './stored-queue.ts'
 
 /**
  * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one. Part of the chunk of
@@ -92,7 +85,7 @@ export class OutboxStore implements QueueStore {
       if (entry.written) ledger.adopt(entry)
       else ledger.add(entry)
     }
-    const present = new Set(entries.filter(entry => this.#locate(entry)))
+    const present = new Set(entries.filter(entry => isWrittenIn(entry, facts.sessionId)))
     if (facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
     // A slow store may deliver them when the chat is open already.
     if (lane.isOpen) this.mark()
@@ -116,8 +109,9 @@ export class OutboxStore implements QueueStore {
   handleConnected(): void {
     const entries = this.#unplaced
     this.#unplaced = []
+    const { sessionId } = this.#scope.facts
     for (const entry of entries)
-      if (this.#isKnown(entry) && this.#locate(entry) && !this.#outbox.ledger.hasKey(entry)) this.#show(entry)
+      if (isWrittenIn(entry, sessionId) && !this.#outbox.ledger.hasKey(entry)) this.#show(entry)
   }
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
@@ -166,15 +160,6 @@ export class OutboxStore implements QueueStore {
 
   #isKnown(entry: OutboxEntry): boolean {
     return this.#outbox.ledger.get(entry.id) === entry
-  }
-
-  /** Notes in which session the previous page wrote an entry. Returns whether it is the present one. */
-  #locate(entry: OutboxEntry): boolean {
-    const { sessionId } = this.#scope.facts
-    const { written } = entry
-    if (!written || sessionId === undefined || written.sessionFingerprint !== fingerprintOf(sessionId)) return false
-    if (isAdopted(entry)) entry.written = { ...written, sessionId }
-    return true
   }
 
   /** A message without evidence appears in the conversation, unless the history shows it. */

@@ -73,8 +73,6 @@ export class Outbox implements ChatObserver {
   readonly ledger: DeliveryLedger
   /** Only with `persistQueue` or `tabs`. */
   stored: OptionalFeature<QueueStore> | undefined
-  /** The opening of the last connection, until its session is left. */
-  #opening: Opening | undefined
 
   constructor(
     scope: OutboxScope,
@@ -232,7 +230,6 @@ export class Outbox implements ChatObserver {
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
     this.clear('signed_out')
-    this.#opening = undefined
     this.#turns.endSession()
     this.ledger.endSession('signed_out')
     this.ledger.clear()
@@ -457,19 +454,13 @@ export class Outbox implements ChatObserver {
   }
 
   handleConnected(opening: Opening): void {
-    const isReopening = opening.sessionId === this.#opening?.sessionId
-    this.#opening = opening
     this.ledger.store?.handleConnected()
-    // Another tab may write the same text.
-    const isFromStart = opening.isOwn && !this.#scope.config.tabs
-    this.ledger.handleConnected(isReopening, isFromStart, opening.isCreated && !opening.isReopening)
-    if (isReopening) this.#turns.handleReopened()
+    if (this.ledger.handleConnected(opening)) this.#turns.handleReopened()
     else this.#turns.endSession()
   }
 
   /** The session goes on without this page, which stays connected to nothing until it has something to send. */
   handleSessionTaken(isAnswered: (id: string) => boolean): void {
-    this.#opening = undefined
     this.ledger.leaveSession(isAnswered)
     this.#turns.endSession()
   }

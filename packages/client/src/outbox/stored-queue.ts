@@ -5,7 +5,7 @@ import { HandedOver, type HandedOverPlace } from '../storage/handed-over.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
 import { Era } from '../util/era.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import type { OutboxEntry, WrittenAs } from './delivery.ts'
+import type { OutboxEntry } from './delivery.ts'
 
 /*
  * The queue that the page leaves for the next one (storage/handed-over.ts): each agent of a page has its own entry.
@@ -15,9 +15,6 @@ import type { OutboxEntry, WrittenAs } from './delivery.ts'
  *   claim:   before messages leave, they are marked, and the mark is stored first. What the next page finds marked may have
  *            been sent, so it is reported as `unknown` and not sent.
  */
-
-/** Stands for every connection of the previous page. */
-const PREVIOUS_PAGE = -1
 
 /** Version of a stored queue. It is in its key, and in the name of its lock. */
 export const QUEUE_VERSION = 1
@@ -275,10 +272,14 @@ function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
       const { from, to } = message
       const data = message.toPayloadString()
       const mark = state === 'sent' ? written : claim
-      const sessionFingerprint = written?.sessionFingerprint ?? fingerprintOf(mark?.sessionId)
+      const place = state === 'sent' ? written?.opening : claim
+      const sessionId = typeof place === 'object' ? place.sessionId : undefined
+      const sessionFingerprint = written?.sessionFingerprint ?? (sessionId === undefined ? undefined : fnv1a(sessionId))
       return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
     })
 }
+
+const PREVIOUS_PAGE = { order: -1, at: 0, opening: 'previous page' } as const
 
 /** A stored message as an entry of the outbox. */
 function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): OutboxEntry {
@@ -288,22 +289,11 @@ function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): Out
     isMasked: true,
     message: detachMessage(Message.fromJSON(data, { messageId: id, timestamp, from, to }), data),
     state: written ? 'sent' : 'queued',
-    ...(written && { written: writtenByPreviousPage(written.sessionFingerprint) }),
+    ...(written && { written: { ...PREVIOUS_PAGE, sessionFingerprint: written.sessionFingerprint } }),
   }
-}
-
-/** Which session it was is seen when the present one is known. */
-function writtenByPreviousPage(sessionFingerprint: string | undefined): WrittenAs {
-  const sessionId = sessionFingerprint === undefined ? undefined : ''
-  return { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId, sessionFingerprint }
 }
 
 /** Whether the previous page wrote the entry, and this one has not written it yet. */
 export function isAdopted({ written }: OutboxEntry): boolean {
-  return written?.connection === PREVIOUS_PAGE
-}
-
-/** Tells the session of a previous page from another one. */
-export function fingerprintOf(sessionId: string | undefined): string | undefined {
-  return sessionId === undefined ? undefined : fnv1a(sessionId)
+  return written?.opening === 'previous page'
 }
