@@ -112,6 +112,12 @@ export function findShown<Written extends WrittenMessage>(
   return shown
 }
 
+/** What a history says of a question. */
+export interface FoundAnswer {
+  readonly isAsked: boolean
+  readonly answer?: Message | undefined
+}
+
 /**
  * The answer to a question in a history: undefined where the history proves nothing, since it has no messages of the user.
  *
@@ -122,7 +128,7 @@ export function findAnswer(
   { content }: Message,
   point: Point,
   count: number,
-): { readonly isAsked: boolean; readonly answer?: Message | undefined } | undefined {
+): FoundAnswer | undefined {
   const later = history.slice(startBehind(history, point))
   const isEqual = (each: Message) => isUserMessage(each) && each.content === content
   const asked = later.filter(isEqual).length >= count ? later.findLastIndex(isEqual) : -1

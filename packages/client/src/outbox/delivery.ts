@@ -61,8 +61,10 @@ export interface Question extends OutboxEntry {
 
 /** Where and when a frame was written. */
 export interface WrittenAs {
-  /** Position in the order of all first writes. */
+  /** Number of the first write, in the order of all writes. */
   readonly order: number
+  /** Number of this write; -1 for one of a previous page. */
+  readonly number: number
   /** On the monotonic clock. */
   readonly at: number
   /** The connection; undefined where its session was left before. */

@@ -2,10 +2,10 @@ import { PERSONA } from '@aiagent/protocol'
 import type { Opening } from '../chat/chat-session.ts'
 import type { ConnectionLoss } from '../chat/connection.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
-import type { Message } from '../log/message.ts'
-import { findShown, type Point } from '../log/reconcile.ts'
+import { isUserMessage, type Message } from '../log/message.ts'
+import { type FoundAnswer, findAnswer, findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
-import { EntryList, isSettled, isWrittenIn, type OutboxEntry, stateOf } from './delivery.ts'
+import { EntryList, isSettled, isWrittenIn, type OutboxEntry, type Question, stateOf } from './delivery.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -84,6 +84,10 @@ export class DeliveryLedger {
   #point: Point
   /** Whether a message was written after that point. */
   #hasWritten = false
+  /** The last message of the agent: in a history, what comes after it is new. */
+  #heard: Point = 'start'
+  /** Number of the first write since that one. */
+  #unheard = 0
   /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
   #hasGap = false
   /** The timer of the wait for a history, while messages are in doubt. That of the next reopening replaces it. */
@@ -172,11 +176,13 @@ export class DeliveryLedger {
   handleWritten(entry: OutboxEntry): void {
     const { environment, facts } = this.#scope
     const { written, state } = entry
+    const number = this.#writes++
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
     entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || !isWrittenIn(entry, facts.sessionId)
     entry.written = {
       // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
-      order: written && state !== 'queued' ? written.order : this.#writes++,
+      order: written && state !== 'queued' ? written.order : number,
+      number,
       at: environment.clock.monotonic(),
       opening: this.#opening,
     }
@@ -250,6 +256,7 @@ export class DeliveryLedger {
     this.#index = undefined
     this.again = undefined
     this.#point = this.#opening = undefined
+    this.#heard = 'start'
     for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
@@ -299,6 +306,8 @@ export class DeliveryLedger {
       // Another tab may write the same text.
       this.#point = opening.isOwn && !config.tabs ? 'start' : undefined
       this.#hasWritten = false
+      this.#heard = 'start'
+      this.#unheard = this.#writes
     }
     // The service drops repetitions, so that nothing has to be found out first.
     if (facts.hasReceipts) this.decide()
@@ -327,7 +336,24 @@ export class DeliveryLedger {
 
   /** A message of the service has arrived. */
   handleMessage(message: Message): void {
-    if (!this.#hasWritten && message.persona === PERSONA.AGENT) this.#point = message
+    if (message.persona !== PERSONA.AGENT) return
+    if (!this.#hasWritten) this.#point = message
+    this.hear(message)
+  }
+
+  /** The agent has said a message, and reacts to nothing that was written before. */
+  hear(message: Message): void {
+    this.#heard = message
+    this.#unheard = this.#writes
+  }
+
+  /** The answer to a question in a history of the session. */
+  findAnswer(history: readonly Message[], { message }: Question): FoundAnswer | undefined {
+    // The same words may have been written before.
+    const isSame = ({ message: other, written }: OutboxEntry) =>
+      written && written.number >= this.#unheard && isUserMessage(other) && other.content === message.content
+    const count = [...this.#settled, ...this.unproven()].filter(isSame).length
+    return findAnswer(history, message, this.#heard, count)
   }
 
   /** A history of the session has arrived. */

@@ -279,7 +279,7 @@ function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
     })
 }
 
-const PREVIOUS_PAGE = { order: -1, at: 0, opening: 'previous page' } as const
+const PREVIOUS_PAGE = { order: -1, number: -1, at: 0, opening: 'previous page' } as const
 
 /** A stored message as an entry of the outbox. */
 function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): OutboxEntry {

@@ -1,7 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError, type SDKError } from '../errors.ts'
 import { isUserMessage, type Message } from '../log/message.ts'
-import { findAnswer } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
 import type { OutboxEntry, Question } from './delivery.ts'
 import type { DeliveryLedger } from './ledger.ts'
@@ -18,9 +17,6 @@ import type { DeliveryLedger } from './ledger.ts'
  * The wire does not say which question an answer belongs to. So one question is out at a time, and the next one follows
  * when the agent has been silent for a pause that adapts to the gaps between its messages.
  */
-
-/** How many texts are remembered that the agent has not reacted to. */
-const REMEMBERED_TEXTS = 100
 
 /** How long the service may take to send the history after a reconnect, in milliseconds. */
 const HISTORY_LIMIT_MS = 5_000
@@ -57,10 +53,6 @@ export class TurnTaking {
   readonly #ledger: DeliveryLedger
   readonly #startNext: () => void
   #turn: Turn | undefined
-  /** The last message of the agent: in a history, what comes after it is new. */
-  #lastHeard: Message | undefined
-  /** Texts of the user messages that were written since that one. */
-  #written: (string | undefined)[] | undefined
   #pauseTimer: unknown
   /** Time of the agent's last message, on the monotonic clock. */
   #spokeAt = Number.NEGATIVE_INFINITY
@@ -116,11 +108,6 @@ export class TurnTaking {
     if (!isUserMessage(entry.message)) return
     const turn = this.#turn
     this.#hasWritten = true
-    if (turn?.question !== entry || turn.at === 'unsent') {
-      this.#written ??= []
-      this.#written.push(entry.message.content)
-      if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
-    }
     if (turn?.question !== entry) {
       if (turn?.at === 'unverified') turn.isAmbiguous = true
       return
@@ -138,7 +125,6 @@ export class TurnTaking {
     const turn = this.#turn
     if (message.persona === PERSONA.AGENT) {
       this.#measureGap()
-      this.#hear(message)
       if (!turn || turn.at === 'unsent') return
       if (turn.at === 'unverified' && turn.isAmbiguous)
         this.#fail('The connection was lost before an answer came, and a later answer may belong to another message.')
@@ -176,19 +162,18 @@ export class TurnTaking {
   handleHistory(messages: readonly Message[]): void {
     const turn = this.#turn
     if (turn?.at !== 'unverified') {
-      if (turn?.at !== 'open') this.#hear(messages.findLast(({ persona }) => persona === PERSONA.AGENT))
+      const last = turn?.at !== 'open' && messages.findLast(({ persona }) => persona === PERSONA.AGENT)
+      if (last) this.#ledger.hear(last)
       return
     }
     const { question, timer } = turn
-    // The same words may have been written before.
-    const written = this.#written?.filter(content => content === question.message.content).length ?? 0
-    const found = findAnswer(messages, question.message, this.#lastHeard ?? 'start', written)
+    const found = this.#ledger.findAnswer(messages, question)
     if (!found) return
     const { isAsked, answer } = found
     if (!isAsked && !this.#ledger.isSentAgain(question))
       return this.#fail('The connection was lost before the question reached the service.')
     if (answer) {
-      this.#hear(answer)
+      this.#ledger.hear(answer)
       return this.#settle(({ reply }) => reply.resolve(answer))
     }
     this.#scope.environment.clock.clearTimeout(timer)
@@ -198,7 +183,6 @@ export class TurnTaking {
   /** No answer will come to what was sent, and nothing of the session has to be waited for. */
   endSession(): void {
     this.#spokeAt = Number.NEGATIVE_INFINITY
-    this.#lastHeard = this.#written = undefined
     if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
   }
 
@@ -221,12 +205,6 @@ export class TurnTaking {
     this.end(question)
     settle(question)
     this.#startNext()
-  }
-
-  #hear(message: Message | undefined): void {
-    if (!message) return
-    this.#lastHeard = message
-    this.#written = undefined
   }
 
   /** How long the agent must still be silent before the next question, in milliseconds; not above 0 when it was. */
