@@ -144,6 +144,20 @@ describe('with receipts', () => {
     expect(pathOf('one')).toBe('queued sending sent acknowledged')
   })
 
+  it('[REL-85] a message is not acknowledged by the words of an earlier one that has its receipt', async () => {
+    const { outbox, connect, lose, confirm, readHistory, stateOf } = setUpDelivery({ hasReceipts: true })
+    connect()
+    outbox.send('same', { id: 'a' })
+    confirm('a')
+    outbox.send('same', { id: 'b' })
+    lose()
+    connect()
+    await readHistory(said('same'))
+    expect(stateOf('b')).toBe('sent')
+    confirm('b')
+    expect(stateOf('b')).toBe('acknowledged')
+  })
+
   it('[REL-85] a message without a receipt is sent again under the same id, before what waits', () => {
     const { send, connect, lose, confirm, stateOf } = setUpDelivery({ hasReceipts: true })
     connect()

@@ -358,10 +358,11 @@ export class DeliveryLedger {
 
   /** A history of the session has arrived. */
   handleHistory(history: readonly Message[]): void {
-    const { sessionId } = this.#scope.facts
+    const { sessionId, hasReceipts } = this.#scope.facts
     const wait = this.#wait
     const last = history.at(-1)
-    const point = this.#hasGap ? undefined : this.#point
+    // With receipts the words may be those of a message that has its receipt: the service is asked by a repetition instead.
+    const point = this.#hasGap || hasReceipts ? undefined : this.#point
     const unproven = this.unproven().filter(entry => isWrittenIn(entry, sessionId))
     if (last) {
       this.#point = last
