@@ -122,9 +122,14 @@ export class DeliveryLedger {
     return this.#scope.facts.hasReceipts && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
   }
 
+  /** Whether an entry was written in the present session, as far as is known. */
+  isOfSession(entry: OutboxEntry): boolean {
+    return isWrittenIn(entry, this.#scope.facts.sessionId)
+  }
+
   /** Whether an entry without evidence is sent again by itself. */
   isSentAgain(entry: OutboxEntry): boolean {
-    const isSafe = this.hasKey(entry) && isWrittenIn(entry, this.#scope.facts.sessionId)
+    const isSafe = this.hasKey(entry) && this.isOfSession(entry)
     return isSafe || (this.#isInsistent && entry.isInDoubt === true)
   }
 
@@ -178,7 +183,7 @@ export class DeliveryLedger {
     const { written, state } = entry
     const number = this.#writes++
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
-    entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || !isWrittenIn(entry, facts.sessionId)
+    entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || !this.isOfSession(entry)
     entry.written = {
       // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
       order: written && state !== 'queued' ? written.order : number,

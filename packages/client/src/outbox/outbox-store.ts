@@ -12,7 +12,7 @@ import { databaseOf } from '../storage/indexed-db-cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import type { StoreWarning } from '../storage/store-guard.ts'
 import { Era } from '../util/era.ts'
-import { isWrittenIn, type OutboxEntry } from './delivery.ts'
+import type { OutboxEntry } from './delivery.ts'
 import type { QueueStore } from './ledger.ts'
 import type { Outbox } from './outbox.ts'
 import { DEFAULT_WAIT_MS, isAdopted, QUEUE_VERSION, type QueueSnapshot, StoredQueue } from './stored-queue.ts'
@@ -85,7 +85,7 @@ export class OutboxStore implements QueueStore {
       if (entry.written) ledger.adopt(entry)
       else ledger.add(entry)
     }
-    const present = new Set(entries.filter(entry => isWrittenIn(entry, facts.sessionId)))
+    const present = new Set(entries.filter(entry => ledger.isOfSession(entry)))
     if (facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
     // A slow store may deliver them when the chat is open already.
     if (lane.isOpen) this.mark()
@@ -109,9 +109,8 @@ export class OutboxStore implements QueueStore {
   handleConnected(): void {
     const entries = this.#unplaced
     this.#unplaced = []
-    const { sessionId } = this.#scope.facts
-    for (const entry of entries)
-      if (isWrittenIn(entry, sessionId) && !this.#outbox.ledger.hasKey(entry)) this.#show(entry)
+    const { ledger } = this.#outbox
+    for (const entry of entries) if (ledger.isOfSession(entry) && !ledger.hasKey(entry)) this.#show(entry)
   }
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
