@@ -119,7 +119,8 @@ export interface FoundAnswer {
 }
 
 /**
- * The answer to a question in a history: undefined where the history proves nothing, since it has no messages of the user.
+ * The answer to a question in a history: undefined where the history proves nothing, since it has no messages of the user, or no
+ * point is known.
  *
  * @param count how often its words were written since the point: earlier ones in the history need not be the question
  */
@@ -129,6 +130,7 @@ export function findAnswer(
   point: Point,
   count: number,
 ): FoundAnswer | undefined {
+  if (!point) return undefined
   const later = history.slice(startBehind(history, point))
   const isEqual = (each: Message) => isUserMessage(each) && each.content === content
   const asked = later.filter(isEqual).length >= count ? later.findLastIndex(isEqual) : -1

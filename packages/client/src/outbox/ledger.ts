@@ -85,7 +85,7 @@ export class DeliveryLedger {
   /** Whether a message was written after that point. */
   #hasWritten = false
   /** The last message of the agent: in a history, what comes after it is new. */
-  #heard: Point = 'start'
+  #heard: Point
   /** Number of the first write since that one. */
   #unheard = 0
   /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
@@ -260,8 +260,7 @@ export class DeliveryLedger {
   clear(): void {
     this.#index = undefined
     this.again = undefined
-    this.#point = this.#opening = undefined
-    this.#heard = 'start'
+    this.#point = this.#heard = this.#opening = undefined
     for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
@@ -309,9 +308,8 @@ export class DeliveryLedger {
     this.again = undefined
     if (!isReopening) {
       // Another tab may write the same text.
-      this.#point = opening.isOwn && !config.tabs ? 'start' : undefined
+      this.#point = this.#heard = opening.isOwn && !config.tabs ? 'start' : undefined
       this.#hasWritten = false
-      this.#heard = 'start'
       this.#unheard = this.#writes
     }
     // The service drops repetitions, so that nothing has to be found out first.

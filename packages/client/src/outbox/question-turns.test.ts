@@ -179,6 +179,19 @@ describe('a question whose connection was lost', () => {
     expect(await asked).toMatchObject({ reason: 'closed' })
   })
 
+  it('[REL-13] is not taken for that of an earlier page, of which no history was read', async () => {
+    const { outbox, connect, lose, state } = setUpOutbox()
+    state.isOwnSession = false
+    connect()
+    const asked = outbox.ask('How?')
+    lose()
+    connect()
+    outbox.handleHistory(messagesOf([said('How?'), answered('Long ago.')]))
+    expect(await outcomeOf(asked)).toBe('open')
+    outbox.handleMessage(new Message('agent', 'customer support agent', 'Like this.'))
+    expect((await asked).content).toBe('Like this.')
+  })
+
   it('[REL-13] is found after the last message of the agent, with or without ids', async () => {
     for (const id of [undefined, 'm-1']) {
       const { outbox, reconnect, showHistory, answer, clock } = setUp()
