@@ -1,8 +1,10 @@
 import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../../test/agent-harness.ts'
+import { AiAgent } from '../ai-agent.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import { AgentScope } from '../scope.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { AgentLifecycle } from './lifecycle.ts'
 import { AgentParts } from './parts.ts'
 
@@ -27,6 +29,23 @@ describe('a disconnected agent', () => {
     }
     const references = [...(await use(true)), ...(await use(false))]
     // A part that is still being loaded holds its agent until then.
+    const held = async () => {
+      await collectGarbage()
+      return references.filter(reference => reference.deref() !== undefined).length
+    }
+    await expect.poll(held, { timeout: 15_000 }).toBe(0)
+  })
+
+  it('[REL-01] leaves nothing of the environment that the host gave it alone', async () => {
+    const { emulator, environment } = setUp()
+    const use = async () => {
+      const own = { ...environment, memory: new MemoryCacheAdapter(), fetch: environment.fetch.bind(undefined) }
+      const agent = new AiAgent({ id: 'help', endpoint: emulator.origin, enableLogging: false }, own)
+      await agent.initialize()
+      await agent.destroy()
+      return [new WeakRef<object>(own.memory), new WeakRef<object>(own.fetch)]
+    }
+    const references = [...(await use()), ...(await use())]
     const held = async () => {
       await collectGarbage()
       return references.filter(reference => reference.deref() !== undefined).length

@@ -47,8 +47,10 @@ import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.
 
 /** Where all agents of the page or process store the deployment info. @default in the stores of their environment */
 let sharedAdapter: CacheAdapter | undefined
-/** The last store of deployment info over each place, so that one call can empty them. */
-const sharedStores = /* @__PURE__ */ new Map<object, KeyedStore>()
+/** The last store of deployment info over each place, for as long as somebody uses the place. */
+const sharedStores = /* @__PURE__ */ new WeakMap<object, KeyedStore>()
+/** The places that have one, so that one call can empty them. */
+const sharedPlaces = /* @__PURE__ */ new Set<WeakRef<object>>()
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -115,9 +117,8 @@ export class ApiHelper {
   /** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
   static async clearDeploymentInfoCache(): Promise<void> {
     openSharedStore('deploymentInfo', defaultEnvironment())
-    const stores = [...sharedStores.values()]
-    sharedStores.clear()
-    await Promise.allSettled(stores.map(async store => store.remove({})))
+    const places = [...sharedPlaces].flatMap(each => each.deref() ?? [])
+    await Promise.allSettled(places.map(async place => sharedStores.get(place)?.remove({})))
   }
 
   /** Sets the language of calls that send one; null, undefined and blank set `en-us`. */
@@ -357,7 +358,12 @@ export class ApiHelper {
 /** The store of responses that all agents of the page or process share. */
 function openSharedStore(kind: keyof typeof KINDS, environment: Environment, enabled?: boolean): KeyedStore {
   const store = new KeyedStore(KINDS[kind], { environment, cache: { enabled, adapter: sharedAdapter } })
-  sharedStores.set(sharedAdapter ?? environment.sessionStorage ?? environment.memory, store)
+  const place = sharedAdapter ?? environment.sessionStorage ?? environment.memory
+  if (!sharedStores.has(place)) {
+    for (const each of sharedPlaces) if (!each.deref()) sharedPlaces.delete(each)
+    sharedPlaces.add(new WeakRef(place))
+  }
+  sharedStores.set(place, store)
   return store
 }
 
