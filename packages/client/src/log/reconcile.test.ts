@@ -179,6 +179,23 @@ describe('mergeHistory', () => {
     expect(page.find([customer('yes')])).toEqual([])
   })
 
+  it.each([
+    ['as old as the last message of the previous page', NOW + 1, NOW, 0],
+    ['older, where this page sent it before it opened the session', NOW - 1, NOW - 1, 0],
+    ['older, where this page sent it as it opened the session', NOW, NOW - 1, 1],
+  ])('after a reload takes a text that is %s for its own or not', (_case, sentAt, time, count) => {
+    const page = setUp({}, { olderThan: NOW })
+    page.sent(customer('yes', sentAt))
+    expect(page.find([customer('yes', time)])).toHaveLength(count)
+  })
+
+  it('lets what was cleared account for one element only', () => {
+    const page = setUp()
+    page.sent(customer('yes'))
+    page.transcript.clear()
+    expect(page.find([customer('yes'), customer('yes')])).toHaveLength(1)
+  })
+
   it.each<[string, TranscriptConfig, boolean]>([
     ['a transcript that was cleared', {}, true],
     ['a transcript that stores nothing', { enabled: false }, false],
@@ -232,6 +249,48 @@ describe('the place of a missed message', () => {
     expect(page.merge([customer('one', 10), customer('one', 15), answer('m1', 'You said: one', 20)])).toEqual([])
   })
 
+  it('is before a message that the history has behind it, whatever their times', () => {
+    const page = setUp()
+    page.received(answer('m2', 'second', 20))
+    page.merge([answer('m1', 'first', 30), answer('m2', 'second', 20)])
+    expect(page.contents()).toEqual(['first', 'second'])
+  })
+
+  it('is behind a heartbeat of the same time', () => {
+    const page = setUp()
+    page.received({ persona: 'system', role: 'heartbeat', content: 'beat', timestamp: 20 })
+    page.merge([answer('m1', 'missed', 20)])
+    expect(page.contents()).toEqual(['beat', 'missed'])
+  })
+
+  it('is before what was written before there was a session', () => {
+    const page = setUp()
+    page.transcript.record(new Message('customer', 'human', 'early'), 'sent', 10)
+    page.merge([answer('m1', 'Welcome', 5)])
+    expect(page.contents()).toEqual(['Welcome', 'early'])
+  })
+
+  it('is behind its question, also behind one that is not stored', () => {
+    const page = setUp({ excludeRoles: ['context'] })
+    page.sent(customer('one', 10))
+    page.sent({ persona: 'system', role: 'context', content: 'here', timestamp: 15 })
+    page.merge([
+      customer('one', 10),
+      { persona: 'system', role: 'context', content: 'here', timestamp: 15 },
+      answer('m1', 'Yes', 20),
+    ])
+    expect(page.contents()).toEqual(['one', 'Yes'])
+  })
+
+  it('is before the same words that were said after the transcript was cleared', () => {
+    const page = setUp()
+    page.sent(customer('one', 10))
+    page.transcript.clear()
+    page.sent(customer('one', 30))
+    page.merge([customer('one'), answer('m1', 'You said: one')])
+    expect(page.contents()).toEqual(['You said: one', 'one'])
+  })
+
   it('is behind the messages of an earlier session', () => {
     const page = setUp()
     page.received(answer('m1', 'old session', 90), 's0')
@@ -256,6 +315,14 @@ describe('a session whose beginning is unknown', () => {
     expect(
       page.merge([answer('m1', 'old', NOW - 1), answer(undefined, 'timeless'), answer('m2', 'new', NOW + 1)]),
     ).toEqual(['new'])
+  })
+
+  it('takes what the history has behind a known message for new, with or without a time', () => {
+    const page = setUp({}, later)
+    page.received(answer('m5', 'known', NOW + 5))
+    expect(
+      page.merge([answer('m5', 'known', NOW + 5), answer('m6', 'timeless'), answer('m7', 'new', NOW + 1)]),
+    ).toEqual(['timeless', 'new'])
   })
 
   it('takes what is as old as its opening for old', () => {
@@ -295,6 +362,14 @@ const historyOf = (...lines: string[]) =>
 const pointOf = (line: string | undefined): Point =>
   line === 'start' || line === undefined ? line : historyOf(line)[0]
 
+describe('readHistory', () => {
+  it('reads the last 20,000 elements', () => {
+    const list = Array.from({ length: 20_001 }, (_, index) => customer(`text ${index}`))
+    const read = readHistory(list, origin)
+    expect([read.length, read[0]?.message.content]).toEqual([20_000, 'text 1'])
+  })
+})
+
 describe('findShown', () => {
   it.each<[string, string | undefined, string[], string[], string[]]>([
     ['shows words behind the point', 'agent: Sure? #a', ['one'], ['agent: Sure? #a', 'me: one'], ['0']],
@@ -322,6 +397,24 @@ describe('findShown', () => {
     ['counts no text of the agent', 'start', ['one'], ['agent: one #x'], []],
     ['finds a point without ids by its words', 'agent: Hi @5', ['one'], ['me: one', 'agent: Hi @6', 'me: two'], []],
     ['takes no other id for the point', 'agent: Hi #b @9', ['one'], ['agent: Hi #a @1', 'me: one @2'], []],
+    ['counts words under an id of the service', 'start', ['one'], ['me: one #service-1'], ['0']],
+    ['shows one by its id and the other by its words', 'start', ['one', 'one'], ['me: one #0', 'me: one'], ['0', '1']],
+    [
+      'finds the point by its words where no time is known',
+      'agent: Hi',
+      ['one'],
+      ['agent: Hi', 'me: one', 'agent: Ho'],
+      ['0'],
+    ],
+    ['finds the point by its time where it had no id', 'agent: Hi @5', ['one'], ['agent: Hi #a @5', 'me: one'], ['0']],
+    [
+      'finds a point that the history has without id and time',
+      'agent: Hi #a @5',
+      ['one'],
+      ['agent: Hi', 'me: one'],
+      ['0'],
+    ],
+    ['shows nothing before such a point', 'agent: Hi #a @5', ['one'], ['me: one', 'agent: Hi', 'me: two'], []],
     [
       'goes by the time where the point is gone',
       'agent: Hi #b @9',
@@ -340,13 +433,14 @@ describe('findShown', () => {
 })
 
 describe('findAnswer', () => {
-  it.each<[string, string, number, string[], ReturnType<typeof findAnswer> | string]>([
+  it.each<[string, string | undefined, number, string[], ReturnType<typeof findAnswer> | string]>([
     ['proves nothing without messages of the user', 'start', 1, ['agent: Hi'], undefined],
     ['does not find a question before the point', 'agent: Hi #a', 1, ['me: one', 'agent: Hi #a'], { isAsked: false }],
     ['finds a question without an answer', 'start', 1, ['agent: Hi', 'me: one'], { isAsked: true }],
     ['finds the first answer behind the question', 'start', 1, ['me: one', 'agent: Yes', 'agent: More'], 'Yes'],
     ['does not take earlier words for the question', 'start', 2, ['me: one', 'agent: Yes'], { isAsked: false }],
     ['takes the last of equal words', 'start', 2, ['me: one', 'agent: A', 'me: one', 'agent: B'], 'B'],
+    ['proves nothing without a point', undefined, 1, ['me: two', 'agent: Yes'], undefined],
   ])('%s', (_case, point, count, history, expected) => {
     const found = findAnswer(historyOf(...history), new Message('customer', 'human', 'one'), pointOf(point), count)
     if (typeof expected === 'string') expect(found?.answer?.content).toBe(expected)
@@ -414,6 +508,7 @@ describe('findShownOfTabs', () => {
     ['shows none from longer before it', ['one @5'], ['one @3.99'], []],
     ['shows no other text', ['one @0'], ['two @0'], []],
     ['shows none without a time', ['one @0'], ['one'], []],
+    ['shows both where the history has them in another order', ['one @0', 'one @9'], ['one @9', 'one @0'], ['0', '1']],
     ['shows both of two equal ones', ['one @0', 'one @9'], ['one @0', 'one @9'], ['0', '1']],
     ['shows none of two that may be either', ['one @0', 'one @0.5'], ['one @0.5'], []],
     ['shows the later one where the earlier is missing', ['one @0', 'one @9'], ['one @9'], ['1']],

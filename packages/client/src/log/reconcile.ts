@@ -95,10 +95,12 @@ export function findShown<Written extends WrittenMessage>(
 ): Written[] {
   const ids = new Set(history.map(({ persona, messageId }) => (persona === PERSONA.AGENT ? undefined : messageId)))
   const shown = unproven.filter(({ id }) => ids.has(id))
-  const known = new Set(shown.map(({ id }) => id))
-  const isNew = ({ persona, messageId }: Message) =>
-    persona !== PERSONA.AGENT && (messageId === undefined || !known.has(messageId))
-  const elements = groupBy(history.slice(startBehind(history, point)).filter(isNew), wordsOf)
+  const known = new Set<string | undefined>(shown.map(({ id }) => id))
+  const later = history.slice(startBehind(history, point))
+  const elements = groupBy(
+    later.filter(({ messageId }) => !known.has(messageId)),
+    wordsOf,
+  )
   const groups = groupBy(
     unproven.filter(({ id }) => !known.has(id)),
     ({ message }) => wordsOf(message),
