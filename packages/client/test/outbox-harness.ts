@@ -239,5 +239,9 @@ export function setUpDelivery(given: OutboxSetUp = {}) {
     await await clock.advance(0)
   }
   const confirm = (id: string) => outbox.handleReceipt(receipt(id) as never)
-  return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm }
+  /** A message of the service arrives. */
+  const hear = (frame: object) => {
+    for (const message of messagesOf([frame])) outbox.handleMessage(message)
+  }
+  return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm, hear }
 }

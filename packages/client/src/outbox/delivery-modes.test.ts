@@ -171,6 +171,31 @@ describe('with receipts', () => {
     expect(['two', 'three'].map(stateOf)).toEqual(['sent', 'sent'])
   })
 
+  it('[REL-85] a whole window of messages is sent again, and once only', async () => {
+    const { outbox, send, connect, lose, clock } = setUpDelivery({ hasReceipts: true })
+    connect()
+    for (let n = 0; n < WINDOW; n++) send(String(n))
+    lose()
+    const transport = connect()
+    outbox.handleNoHistory()
+    await clock.advance(1_000)
+    expect(transport.contents).toEqual(Array.from({ length: WINDOW }, (_, n) => String(n)))
+    outbox.handleNoHistory()
+    await clock.advance(1_000)
+    expect(transport.sent).toHaveLength(WINDOW)
+  })
+
+  it('[REL-85] of an unknown message that is sent again in its session, only the receipt is reported', () => {
+    const { send, connect, close, confirm, pathOf } = setUpDelivery({ hasReceipts: true })
+    connect()
+    send('one')
+    close()
+    expect(connect().contents).toEqual(['one'])
+    expect(pathOf('one')).toBe('queued sending sent unknown')
+    confirm('one')
+    expect(pathOf('one')).toBe('queued sending sent unknown acknowledged')
+  })
+
   it('[REL-85] messages keep their order when the connection breaks before all of them are sent again', () => {
     const { send, connect, lose } = setUpDelivery({ hasReceipts: true })
     const ids = Array.from({ length: BURST_SIZE + 1 }, (_, n) => `m${n}`)

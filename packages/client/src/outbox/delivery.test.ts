@@ -85,6 +85,119 @@ describe('the delivery of a message', () => {
     expect([stateOf('yes'), stateOf('no')]).toEqual(['acknowledged', 'unknown'])
   })
 
+  it('[REL-81] is acknowledged by words from before what the agent has said since it was sent', async () => {
+    const { outbox, connect, lose, readHistory, hear, stateOf } = setUpDelivery()
+    connect()
+    hear(answered('Sure?', { messageId: 'm-1' }))
+    outbox.send('yes', { id: 'a' })
+    hear(answered('Really?', { messageId: 'm-2' }))
+    outbox.send('yes', { id: 'b' })
+    lose()
+    connect()
+    await readHistory(answered('Sure?', { messageId: 'm-1' }), said('yes'), answered('Really?', { messageId: 'm-2' }))
+    expect([stateOf('a'), stateOf('b')]).toEqual(['acknowledged', 'unknown'])
+  })
+
+  it.each([
+    ['at the start of the session', []],
+    ['after a history', [answered('Welcome', { messageId: 'm-0' })]],
+  ])('[REL-81] is not acknowledged by words of another client that were said before it: %s', async (_case, earlier) => {
+    const { send, connect, lose, readHistory, hear, stateOf } = setUpDelivery()
+    connect()
+    if (earlier.length > 0) await readHistory(...earlier)
+    hear(answered('Sure?', { messageId: 'm-1' }))
+    // Another client says yes.
+    hear(answered('Really?', { messageId: 'm-2' }))
+    send('yes')
+    lose()
+    connect()
+    await readHistory(
+      ...earlier,
+      answered('Sure?', { messageId: 'm-1' }),
+      said('yes'),
+      answered('Really?', { messageId: 'm-2' }),
+    )
+    expect(stateOf('yes')).toBe('unknown')
+  })
+
+  it('[REL-81] is acknowledged by words behind a history that was made before it arrived', async () => {
+    const { send, connect, lose, readHistory, hear, stateOf } = setUpDelivery()
+    connect()
+    send('yes')
+    const earlier = answered('Welcome', { messageId: 'm-0' })
+    await readHistory(earlier)
+    hear(answered('Sure?', { messageId: 'm-1' }))
+    lose()
+    connect()
+    await readHistory(earlier, said('yes'), answered('Sure?', { messageId: 'm-1' }))
+    expect(stateOf('yes')).toBe('acknowledged')
+  })
+
+  it('[REL-81] is acknowledged by words behind the last message of the agent, whatever else has arrived since', async () => {
+    const { send, connect, lose, readHistory, hear, stateOf } = setUpDelivery()
+    connect()
+    hear(answered('Sure?', { messageId: 'm-1' }))
+    hear({ persona: 'system', role: 'heartbeat', content: '' })
+    send('yes')
+    lose()
+    connect()
+    await readHistory(answered('Sure?', { messageId: 'm-1' }), said('yes'))
+    expect(stateOf('yes')).toBe('acknowledged')
+  })
+
+  it('[REL-81] of equal words the one that was sent first is acknowledged, also where it is not in doubt', async () => {
+    const { outbox, connect, lose, readHistory, clock, stateOf } = setUpDelivery({ doubtAfterMs: 1_000 })
+    connect()
+    outbox.send('same', { id: 'a' })
+    await clock.advance(5_000)
+    outbox.send('same', { id: 'b' })
+    lose()
+    connect()
+    outbox.handleNoHistory()
+    expect([stateOf('a'), stateOf('b')]).toEqual(['sent', 'unknown'])
+    await readHistory(said('same'))
+    expect([stateOf('a'), stateOf('b')]).toEqual(['acknowledged', 'unknown'])
+  })
+
+  it('[REL-81] of equal words one that is sent again by retry() counts as the later one', async () => {
+    const { outbox, connect, lose, readHistory, stateOf } = setUpDelivery()
+    connect()
+    outbox.send('same', { id: 'a' })
+    lose()
+    connect()
+    await readHistory()
+    outbox.send('same', { id: 'b' })
+    outbox.delivery('a')?.retry()
+    lose()
+    connect()
+    await readHistory(said('same'))
+    expect([stateOf('a'), stateOf('b')]).toEqual(['unknown', 'acknowledged'])
+  })
+
+  it('[REL-82] stays in doubt where a listener has lost the connection in the middle of a history', async () => {
+    const { send, connect, lose, readHistory, on, stateOf } = setUpDelivery()
+    connect()
+    send('one', 'two')
+    lose()
+    connect()
+    on.updated = ({ state }) => void (state === 'acknowledged' && lose())
+    await readHistory(said('one'))
+    expect([stateOf('one'), stateOf('two')]).toEqual(['acknowledged', 'sent'])
+  })
+
+  it('[REL-82] is not in doubt because a later connection was lost', async () => {
+    const { outbox, send, connect, lose, clock, stateOf } = setUpDelivery({ doubtAfterMs: 1_000 })
+    connect()
+    send('early')
+    await clock.advance(5_000)
+    lose()
+    connect()
+    lose(10_000)
+    connect()
+    outbox.handleNoHistory()
+    expect(stateOf('early')).toBe('sent')
+  })
+
   it('[REL-81] counts each element of a history once', async () => {
     const { outbox, connect, lose, readHistory, stateOf } = setUpDelivery()
     connect()
