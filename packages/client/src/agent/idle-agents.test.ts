@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../../test/agent-harness.ts'
 import { AiAgent } from '../ai-agent.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
+import type { Environment } from '../platform/environment.ts'
 import { AgentScope } from '../scope.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { AgentLifecycle } from './lifecycle.ts'
@@ -39,7 +40,8 @@ describe('a disconnected agent', () => {
   it('[REL-01] leaves nothing of the environment that the host gave it alone', async () => {
     const { emulator, environment } = setUp()
     const use = async () => {
-      const own = { ...environment, memory: new MemoryCacheAdapter(), fetch: environment.fetch.bind(undefined) }
+      const fetch: Environment['fetch'] = (...given) => emulator.fetch(...given)
+      const own = { ...environment, memory: new MemoryCacheAdapter(), fetch }
       const agent = new AiAgent({ id: 'help', endpoint: emulator.origin, enableLogging: false }, own)
       await agent.initialize()
       await agent.destroy()

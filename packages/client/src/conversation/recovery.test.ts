@@ -232,6 +232,82 @@ describe('what the agent says while the connection is down', () => {
     await agent.destroy()
   })
 
+  it.each([true, false])(
+    '[REL-96] holds up no later answer once it was found (history frame: %s)',
+    async sendHistory => {
+      const { agent, clock, sendAndCut } = await setUpTranscripts({ sendHistory })
+      await sendAndCut('one')
+      await clock.advance(SETTLED_MS)
+      const answer = agent.ask('two')
+      await clock.advance(SETTLED_MS)
+      expect((await answer).content).toBe('You said: two')
+      await agent.destroy()
+    },
+  )
+
+  it('[REL-96] holds up no later answer where it is not found', async () => {
+    const { agent, clock, sendAndCut, failTranscript } = await setUpTranscripts({ sendHistory: false })
+    failTranscript()
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    const answer = agent.ask('two')
+    await clock.advance(SETTLED_MS)
+    expect((await answer).content).toBe('You said: two')
+    await agent.destroy()
+  })
+
+  it('[REL-96] leaves an answer that awaited a history to its question before the next connection', async () => {
+    const { agent, clock, emulator, hangTranscript } = await setUpTranscripts({ sendHistory: false })
+    const answer = agent.ask('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(0)
+    hangTranscript()
+    await passing(clock, agent.connect())
+    await clock.advance(500)
+    emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    emulator.control.dropSockets()
+    await clock.advance(0)
+    expect([(await answer).content, agent.isConnected()]).toEqual(['You said: one', false])
+    await agent.destroy()
+  })
+
+  it('[REL-96] appears once when the chat brings it after yet another reconnect', async () => {
+    const { agent, clock, emulator, sendAndCut } = await setUpTranscripts({ sendHistory: false })
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    const answer = agent.getTranscript().at(-1)?.message
+    const { messageId, persona = '', role = '', content, timestamp } = answer ?? {}
+    const push = (text = content) =>
+      emulator.control.pushFrame(
+        lastSession(emulator),
+        JSON.stringify({ messageId, persona, role, content: text, timestamp }),
+      )
+    push()
+    push('other words')
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual([...exchange('one'), 'received: other words'])
+    await agent.destroy()
+  })
+
+  it.each([
+    ['an answer', { persona: 'agent', role: 'customer support agent', content: 'Still there?' }, 1],
+    ['a heartbeat', { persona: 'system', role: 'heartbeat' }, 1],
+    ['another message of the system', { persona: 'system', role: 'context validation' }, 0],
+  ])('[REL-96] is requested at once, or later, where the service sends %s first', async (_case, frame, calls) => {
+    const { agent, clock, emulator, sendAndCut, transcriptCalls } = await setUpTranscripts({ sendHistory: false })
+    await sendAndCut('one')
+    await passing(clock, agent.connect())
+    emulator.control.pushFrame(lastSession(emulator), frame)
+    await clock.advance(100)
+    expect(transcriptCalls()).toBe(calls)
+    await clock.advance(SETTLED_MS)
+    expect(transcriptCalls()).toBe(1)
+    await agent.destroy()
+  })
+
   it('[REL-96] is found by the second reopening when the first one is cut short', async () => {
     const { agent, clock, emulator, sendAndCut, hangTranscript, transcriptCalls, told } = await setUpTranscripts({
       sendHistory: false,

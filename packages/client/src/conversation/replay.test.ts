@@ -48,6 +48,17 @@ describe('a service that repeats what was missed', () => {
     await agent.destroy()
   })
 
+  it('[REL-99] is not assumed: elsewhere its frames and its numbers are ordinary', async () => {
+    const { agent, clock, emulator } = await setUpResume({ capabilities: [] })
+    const push = (frame: object) => emulator.control.pushFrame(lastSession(emulator), JSON.stringify(frame))
+    push({ persona: 'metadata', role: 'resumed', content: 'as text', messageData: { complete: true } })
+    push({ persona: 'agent', role: 'x', messageId: 'a', seq: 1, content: 'twice' })
+    push({ persona: 'agent', role: 'x', messageId: 'a', seq: 1, content: 'twice' })
+    await clock.advance(100)
+    expect(linesOf(agent)).toEqual(['as text', 'twice', 'twice'].map(text => `received: ${text}`))
+    await agent.destroy()
+  })
+
   it('[REL-99] drops frames whose number was processed before', async () => {
     const { agent, told, clock, emulator } = await setUpResume()
     await agent.send('one')
