@@ -94,6 +94,20 @@ describe('persistQueue', () => {
     await passing(clock, Promise.all([first.agent.destroy(), agent.destroy()]))
   })
 
+  it('[REL-88] sends nothing twice after a crash where the store was too full for the mark', async () => {
+    const { clock, emulator, store, page, send } = setUpHost()
+    const first = page()
+    await first.agent.initialize()
+    await send(first.agent, ...Array.from({ length: 20 }, (_, n) => `message ${n}`))
+    store.refused = 'set'
+    await first.agent.connect()
+    await framesArrived(emulator, 16)
+    const { agent } = page({}, store.copy())
+    await agent.initialize()
+    expect(agent.getQueueSize()).toBe(0)
+    await passing(clock, Promise.all([first.agent.destroy(), agent.destroy()]))
+  })
+
   it('[REL-88] [SEC-52] with receipts keeps a sent message until its receipt, and sends it again in its session', async () => {
     const { emulator, store, page, send } = setUpHost({ capabilities: ['receipts'] })
     const first = page({ sessionId: undefined as never })

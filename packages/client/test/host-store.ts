@@ -11,7 +11,9 @@ export class HostStore implements CacheAdapter {
   fails = false
   hangs = false
   /** The operation that fails. */
-  refused: 'get' | 'set' | undefined
+  refused: keyof CacheAdapter | undefined
+  /** The key of an entry that cannot be removed. */
+  lasting: string | undefined
   /** How long each operation takes. */
   pause: (() => Promise<void>) | undefined
   /** Operations of which the effect waits. */
@@ -28,15 +30,15 @@ export class HostStore implements CacheAdapter {
     return this.#answer(() => void this.entries.set(key, structuredClone(entry)), 'set')
   }
   delete(key: string) {
-    return this.#answer(() => void this.entries.delete(key))
+    return this.#answer(() => void this.entries.delete(key), 'delete', key)
   }
   clear(prefix = '') {
     return this.#answer(() => {
       for (const key of this.entries.keys()) if (key.startsWith(prefix)) this.entries.delete(key)
-    })
+    }, 'clear')
   }
   keys(prefix = '') {
-    return this.#answer(() => [...this.entries.keys()].filter(key => key.startsWith(prefix)))
+    return this.#answer(() => [...this.entries.keys()].filter(key => key.startsWith(prefix)), 'keys')
   }
 
   /** From now on operations wait. Returns a function that ends that. */
@@ -70,9 +72,10 @@ export class HostStore implements CacheAdapter {
       )
   }
 
-  #answer<T>(work: () => T, operation?: 'get' | 'set'): Promise<T> {
+  #answer<T>(work: () => T, operation: keyof CacheAdapter, removedKey = ''): Promise<T> {
     if (this.hangs) return new Promise(() => {})
-    if (this.fails || (operation && operation === this.refused)) return Promise.reject(new Error('The store is full.'))
+    if (this.fails || operation === this.refused || removedKey === this.lasting)
+      return Promise.reject(new Error('The store is full.'))
     const { pause } = this
     if (pause) return pause().then(work)
     const held = this.#held

@@ -42,6 +42,7 @@ interface Removal {
  * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time
  *   limit, the latest one is repeated.
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
+ * - A write that fails removes the entry: what the store has is older.
  */
 export class StoreGuard implements CacheAdapter {
   /** Requests in flight for entries of the store: agents that share it share them too. Created by the first one. */
@@ -91,9 +92,10 @@ export class StoreGuard implements CacheAdapter {
     }
     try {
       const written = this.#write(key, () => this.#adapter.set(key, stored), LIMIT_MS)
-      return written ? this.#ask(written, undefined, note) : removals && note()
+      if (!written) return removals && note()
+      return this.#limited(written, LIMIT_MS).then(note, (error: unknown) => this.#refused(key, error))
     } catch (error) {
-      this.#failed(error, undefined)
+      return this.#refused(key, error)
     }
   }
 
@@ -255,6 +257,13 @@ export class StoreGuard implements CacheAdapter {
       if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.monotonic() + REST_MS
       throw error
     }
+  }
+
+  /** A write has failed. The previous entry is removed: the next page would take it for the newest. */
+  #refused(key: string, error: unknown): Awaitable<void> {
+    this.#failed(error, undefined)
+    // One without an answer may still take effect, and a later one replaces the entry.
+    if (!(error instanceof TimeLimitError) && !this.#writes?.has(key)) return this.delete(key)
   }
 
   #failed<T>(error: unknown, none: T): T {
