@@ -226,7 +226,7 @@ export class ApiHelper {
   /** Removes the cached responses of one call, such as `'getAgentDetails'`; without a name, all of them. */
   async invalidateCache(name?: string): Promise<void> {
     try {
-      await this.#cache.remove({}, undefined, name)
+      await this.#cache.remove({}, { text: name })
     } catch (error) {
       const { logger } = this.#config
       const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'

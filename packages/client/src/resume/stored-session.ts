@@ -112,7 +112,9 @@ export class StoredSession implements SessionStore {
 
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     await this.#left.remove(async () => {
-      if (!this.#isGone && (await this.#left.forget(parts, except))) this.#session = undefined
+      if (this.#isGone) return
+      if (this.#left.isOf(parts, except)) this.#session = undefined
+      await this.#left.forget(parts, except)
     })
   }
 

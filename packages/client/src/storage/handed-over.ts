@@ -227,24 +227,25 @@ export class HandedOver<T> {
     return this.#key !== undefined && (await this.#get(this.#key))?.holder === this.#holder
   }
 
+  /** Whether the entry of this page has the given parts, and not the other ones. */
+  isOf(parts: KeyParts, except?: KeyParts): boolean {
+    return this.#key !== undefined && this.#options.store.matches(this.#key, parts, except)
+  }
+
   /**
    * Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page or
    * process.
    *
-   * @returns whether that of this page is one of them
-   * @throws when the store fails
+   * @throws when the store fails: entries may remain, but are not read
    */
-  async forget(parts: KeyParts, except?: KeyParts): Promise<boolean> {
+  async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     const { store } = this.#options
-    const users = inUse.get(store.owner)
-    let hasOwn = false
-    for (const key of await store.keys(parts, except)) {
-      const user = users?.get(key)
-      if (user && user !== this) continue
-      await store.erase(key)
-      if (user) hasOwn = this.#isEmpty = true
-    }
-    return hasOwn
+    const users = [...(inUse.get(store.owner) ?? [])]
+    // Those of now: who comes later finds nothing that could not be removed.
+    const others = new Set(users.flatMap(([key, user]) => (user === this ? [] : key)))
+    const isOwn = this.isOf(parts, except)
+    await store.remove(parts, { except, isInUse: key => others.has(key) })
+    if (isOwn) this.#isEmpty = true
   }
 
   /** Leaves the key, with what is stored there. */

@@ -113,6 +113,16 @@ export interface StoredEntry<T> extends CacheEntry<T> {
   readonly user?: string | undefined
 }
 
+/** Which entries a removal leaves. */
+export interface RemovalOptions {
+  /** Those with these parts of keys. The owner in an entry is not one of them. */
+  readonly except?: KeyParts | undefined
+  /** Those without this text in the key, after the prefix. */
+  readonly text?: string | undefined
+  /** Those for which this returns true. */
+  readonly isInUse?: ((key: string) => boolean) | undefined
+}
+
 /** Where entries are stored, and for whom. */
 export interface StorePlace {
   readonly environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock' | 'page'>
@@ -269,23 +279,26 @@ export class KeyedStore<T = unknown> {
     return ((await this.#guard?.list(start)) ?? []).filter(matches)
   }
 
+  /** Whether a key has the given parts, and not the other ones. */
+  matches(key: string, parts: KeyParts, except?: KeyParts): boolean {
+    return this.#matching(parts, except).matches(key)
+  }
+
   /**
-   * Removes the entries with the given parts, except those with the other ones, and those of other deployments. A request in
-   * flight is not joined any more.
+   * Removes the entries with the given parts, except those of other deployments. A request in flight is not joined any more.
    *
-   * @param except parts of keys; the owner in an entry is not one of them
-   * @param text a part of the keys after the prefix
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
-  remove(parts: KeyParts, except?: KeyParts, text = ''): Awaitable<void> {
+  remove(parts: KeyParts, { except, text, isInUse }: RemovalOptions = {}): Awaitable<void> {
     this.#era?.end()
     this.#era = undefined
     const guard = this.#guard
     ;(guard ?? this).flights = undefined
     if (!guard) return
     const { id, start, matches } = this.#matching(parts, except, text)
-    if (!this.#kind.ownerIn) return guard.removeAll(id, start, matches)
-    return after(guard.list(start), keys => all(keys.filter(matches).map(key => this.erase(key))))
+    const mayGo = (key: string) => matches(key) && !isInUse?.(key)
+    if (!this.#kind.ownerIn) return guard.removeAll(id, start, mayGo)
+    return after(guard.list(start), keys => all(keys.filter(mayGo).map(key => this.erase(key))))
   }
 
   /**

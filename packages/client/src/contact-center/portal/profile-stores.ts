@@ -30,7 +30,7 @@ export class ProfileCache {
 
   /** In a store that is not shared, the lists of other users are removed. */
   async claim(user: string): Promise<void> {
-    if (!this.#store.isShared) await this.#remove(() => this.#store.remove(this.#agent, { user }))
+    if (!this.#store.isShared) await this.#remove(() => this.#store.remove(this.#agent, { except: { user } }))
   }
 
   /** The fresh list of a portal for a user, or undefined. */
