@@ -60,11 +60,8 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   delivery: whole('outbox', 'lane', 'ledger', 'delivery'),
   'stored-queue': withTests(
     {
-      files: [
-        ...['outbox-store', 'stored-queue'].map(name => `${client}/outbox/${name}.ts`),
-        `${client}/storage/handed-over.ts`,
-      ],
-      tests: [`${client}/outbox/*.test.ts`, `${client}/storage/handed-over.property.test.ts`],
+      files: [`${client}/resume/stored-queue.ts`, `${client}/storage/handed-over.ts`],
+      tests: [`${client}/storage/handed-over.property.test.ts`],
     },
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),

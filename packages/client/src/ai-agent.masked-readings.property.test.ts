@@ -16,7 +16,7 @@ const CARD = '4111 1111 1111 1111'
 await Promise.all([
   import('./masking/load-masker.ts'),
   import('./masking/data-masker.ts'),
-  import('./outbox/outbox-store.ts'),
+  import('./resume/stored-queue.ts'),
   import('./resume/session-resume.ts'),
 ])
 

@@ -70,7 +70,7 @@ const FAULTS: typeof STEPS = {
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('./masking/load-masker.ts'),
-  import('./outbox/outbox-store.ts'),
+  import('./resume/stored-queue.ts'),
   import('./resume/session-resume.ts'),
 ])
 

@@ -4,7 +4,7 @@ import { framesArrived, lastSession, passing, sentTo } from '../test/agent-harne
 import { setUpHost } from '../test/host-store.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await import('./outbox/outbox-store.ts')
+await import('./resume/stored-queue.ts')
 
 const contents = (stored: readonly string[]) => stored.map(data => JSON.parse(data).content)
 

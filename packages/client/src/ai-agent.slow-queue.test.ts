@@ -6,7 +6,7 @@ import { setUpHost } from '../test/host-store.ts'
 import type { AiAgentConfig } from './config.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./outbox/outbox-store.ts'), import('./agent/portal-lifecycle.ts')])
+await Promise.all([import('./resume/stored-queue.ts'), import('./agent/portal-lifecycle.ts')])
 
 /** One operation of the store; three of them exceed the time that the start waits for the queue. */
 const SLOW_MS = 1_500

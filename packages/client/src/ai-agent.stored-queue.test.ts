@@ -1,3 +1,4 @@
+import { paths } from '@aiagent/protocol'
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { framesArrived, passing, rejection, sentTo } from '../test/agent-harness.ts'
@@ -8,7 +9,7 @@ import type { AiAgentConfig } from './config.ts'
 const CLAIM_LIMIT_MS = 1_000
 
 // Loaded before the clock is moved: loading a module takes real time.
-await import('./outbox/outbox-store.ts')
+await import('./resume/stored-queue.ts')
 
 describe('persistQueue', () => {
   it('[REL-88] lets the next page send queued messages: first, in order, once and with the same ids', async () => {
@@ -135,6 +136,29 @@ describe('persistQueue', () => {
     expect([same.agent.delivery('two')?.state, other.agent.delivery('two')?.state]).toEqual(['acknowledged', 'unknown'])
     expect(sentTo(emulator, sessionId)).toEqual(['one', 'two'])
     for (const { agent } of [first, same, other]) await agent.destroy()
+  })
+
+  it('[SEC-15] [REL-91] is removed by a logout that comes before it was read', async () => {
+    const { clock, emulator, page, send, store } = setUpHost()
+    const accessToken = emulator.control.issueToken({ subject: 'customer' })
+    const config = { id: 'account', auth: { type: 'pre-auth', accessToken }, cache: { adapter: store } } as const
+    const first = page(config)
+    await first.agent.initialize()
+    await send(first.agent, 'one')
+    await first.agent.destroy()
+    expect(store.stored).toHaveLength(1)
+    // Without the cached details of the agent, which `initialize()` then waits for.
+    for (const key of store.entries.keys()) if (!key.includes('queue_')) store.entries.delete(key)
+    emulator.faults.add({ kind: 'hang-request', route: paths.agentDetails('account') })
+    const { agent } = page(config)
+    const started = rejection(agent.initialize())
+    await turnEventLoop(20)
+    expect(agent.getPhase()).toEqual({ at: 'preparing' })
+    await passing(clock, agent.logout())
+    expect(await started).toMatchObject({ code: 'ABORTED' })
+    expect(store.stored).toEqual([])
+    emulator.faults.lift()
+    await passing(clock, agent.destroy())
   })
 
   it('[REL-89] lets one of two agents on the same entry store its queue, and warns the other', async () => {

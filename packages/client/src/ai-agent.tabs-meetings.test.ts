@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await import('./outbox/outbox-store.ts')
+await import('./resume/stored-queue.ts')
 
 describe.each([
   ['receipts, resume and fencing', CAPABILITIES],

@@ -11,7 +11,7 @@ import { createConversationView } from './view/conversation-view.ts'
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('./agent/portal-lifecycle.ts'),
-  import('./outbox/outbox-store.ts'),
+  import('./resume/stored-queue.ts'),
   import('./resume/session-resume.ts'),
 ])
 

@@ -122,7 +122,16 @@ export function setUpChat(given: ChatSetUp = {}) {
   connection.observe({ handleFrame: data => tell(`received ${data}`) })
   const liveness = new Liveness(scope, connection, session)
   const masking = new Masking({})
-  const outbox = new Outbox(scope, { masking, connection, chat, session, context, transcript, liveness })
+  const outbox = new Outbox(scope, {
+    authentication,
+    masking,
+    connection,
+    chat,
+    session,
+    context,
+    transcript,
+    liveness,
+  })
   return {
     scope,
     connection,

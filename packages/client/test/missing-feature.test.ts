@@ -89,7 +89,7 @@ describe('the contact center that cannot be loaded', () => {
 describe('a feature that an agent works without', () => {
   it.each([
     ['resume', '../src/resume/session-resume.ts', { resume: true }],
-    ['persistQueue', '../src/outbox/outbox-store.ts', { persistQueue: true }],
+    ['persistQueue', '../src/resume/stored-queue.ts', { persistQueue: true }],
   ] as const)('[REL-37] is %s: a warning names it when it cannot be loaded', async (feature, file, config) => {
     withhold(file)
     const { setUp } = await import('./agent-harness.ts')

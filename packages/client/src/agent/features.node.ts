@@ -1,6 +1,6 @@
 import { loadMasker } from '../masking/load-masker.ts'
-import { createQueueStore, sweepQueues } from '../outbox/outbox-store.ts'
 import { SessionResume } from '../resume/session-resume.ts'
+import { createStoredQueue, sweepQueues } from '../resume/stored-queue.ts'
 import { clearStored } from '../storage/clear-stored.ts'
 import { explain } from './explain.ts'
 import type { features as inPages } from './features.ts'
@@ -11,7 +11,7 @@ export const features: typeof inPages = {
   contactCenter: async () => PortalLifecycle,
   explain: async () => explain,
   masking: async () => loadMasker,
-  persistQueue: async () => ({ createQueueStore, sweepQueues }),
+  persistQueue: async () => ({ createStoredQueue, sweepQueues }),
   resume: async () => SessionResume,
   storedData: async () => clearStored,
   // Only a page has tabs.

@@ -9,8 +9,8 @@ export const features = {
   explain: async () => (await import('./explain.ts')).explain,
   masking: async () => (await import('../masking/load-masker.ts')).loadMasker,
   persistQueue: async () => {
-    const { createQueueStore, sweepQueues } = await import('../outbox/outbox-store.ts')
-    return { createQueueStore, sweepQueues }
+    const { createStoredQueue, sweepQueues } = await import('../resume/stored-queue.ts')
+    return { createStoredQueue, sweepQueues }
   },
   resume: async () => (await import('../resume/session-resume.ts')).SessionResume,
   storedData: async () => (await import('../storage/clear-stored.ts')).clearStored,

@@ -1,5 +1,6 @@
 import { features } from '#features'
 import { AuthenticationService } from '../auth/authentication-service.ts'
+import { storedUser } from '../auth/stored-user.ts'
 import { ReconnectPolicy } from '../chat/backoff.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'
@@ -22,7 +23,6 @@ import type { AgentScope } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
-import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import { Start } from './start.ts'
 
 /**
@@ -81,7 +81,7 @@ export class AgentParts {
     this.chat = new Chat(scope, this)
     this.liveness = new Liveness(scope, this.connection, this.session)
     this.outbox = new Outbox(scope, this)
-    this.outbox.stored = this.#createQueueStore()
+    this.outbox.stored = this.#createStoredQueue()
     this.processor = new MessageProcessor(this.chat)
     this.working = new WorkingState(scope, this.connection)
     this.recovery = new Recovery(scope, this)
@@ -100,16 +100,6 @@ export class AgentParts {
   }
 
   // ── Features whose code loads on demand ───────────────────────────────────────────────────────────────────────────
-
-  /** Fingerprint of the signed-in user, `anonymous` for an anonymous one; undefined while there is no token. */
-  #user(isShared = false): string | undefined {
-    const { authentication } = this
-    const token = authentication.getCachedToken()
-    if (token === null) return undefined
-    // Tabs of an anonymous strategy share nothing with a user whose token the host supplied.
-    const isUser = !authentication.isAnonymousStrategy() || (isShared && authentication.hasUser)
-    return (isUser ? subjectFingerprint(token) : undefined) ?? 'anonymous'
-  }
 
   #optional<Part>(name: string, load: () => Promise<Part>): OptionalFeature<Part> {
     const { logger } = this.scope
@@ -134,29 +124,18 @@ export class AgentParts {
     return this.#optional('resume', async () => {
       const SessionResume = await features.resume()
       const group = await tabs?.(each => each)
-      const user = () => this.#user(tabs !== undefined)
-      const { session, context, transcript, processor } = this
-      return new SessionResume(
-        scope,
-        { session, context, transcript, processor, user },
-        group && (own => group.sessionStore(own)),
-      )
+      return new SessionResume(scope, this, group && (own => group.sessionStore(own)))
     })
   }
 
   /** Stores the queue for the next page, with `persistQueue` and with `tabs`. */
-  #createQueueStore(): OptionalFeature<QueueStore> | undefined {
-    const { scope, tabs, outbox, transcript } = this
+  #createStoredQueue(): OptionalFeature<QueueStore | undefined> | undefined {
+    const { scope, tabs } = this
     if (scope.config.persistQueueMs === undefined && !tabs) return undefined
     return this.#optional('persistQueue', async () => {
-      const { createQueueStore } = await features.persistQueue()
-      return createQueueStore(
-        scope,
-        () => this.#user(tabs !== undefined),
-        outbox,
-        transcript,
-        await tabs?.(each => each),
-      )
+      const { createStoredQueue } = await features.persistQueue()
+      const group = await tabs?.(each => each)
+      return createStoredQueue(scope, this, group?.store)
     })
   }
 
@@ -173,8 +152,8 @@ export class AgentParts {
 
   /** The previous page may have left a session that this one has not looked up. */
   #forgetSession(): unknown {
-    const left = this.#user(this.tabs !== undefined)
-    return this.resume?.(part => part.forgetUser(left))
+    const user = storedUser(this.scope, this.authentication)
+    return this.resume?.(part => part.forgetUser(user))
   }
 
   /** Drops the frames in progress, and the responses of the service that are stored. */

@@ -83,7 +83,7 @@ const conversationOf = (told: readonly ToldEvent[]) =>
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
   import('../masking/load-masker.ts'),
-  import('../outbox/outbox-store.ts'),
+  import('../resume/stored-queue.ts'),
   import('../resume/session-resume.ts'),
   import('../tabs/tab-group.ts'),
 ])

@@ -12,7 +12,7 @@ const never = () => new Promise<never>(() => {})
 await Promise.all([
   import('../auth/login/pkce-strategy.ts'),
   import('../resume/session-resume.ts'),
-  import('../outbox/stored-queue.ts'),
+  import('../resume/stored-queue.ts'),
 ])
 
 /** An agent whose user has signed in by popup, at a provider that never answers a logout. */

@@ -7,7 +7,7 @@ import { HostStore } from '../../test/host-store.ts'
 await Promise.all([
   import('./portal-lifecycle.ts'),
   import('../resume/session-resume.ts'),
-  import('../outbox/stored-queue.ts'),
+  import('../resume/stored-queue.ts'),
 ])
 
 /** An account agent whose host supplies the token of a user that the test changes. */

@@ -44,8 +44,12 @@ export interface QueueStore {
   handleSentAgain(entry: OutboxEntry): void
   /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
   leave(): Promise<void>
-  /** Forgets everything of the user, in the store too. */
-  forgetUser(): Promise<void>
+  /**
+   * Forgets everything of the user, in the store too.
+   *
+   * @param user as `storedUser()` returns it
+   */
+  forgetUser(user: string | undefined): Promise<void>
   /** Leaves to the next page what is queued now: nothing more is sent. */
   release(): Promise<unknown>
 }

@@ -1,4 +1,6 @@
 import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import { storedUser } from '../auth/stored-user.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { ChatSession, Opening } from '../chat/chat-session.ts'
 import type { ChatObserver, Connection, ConnectionLoss } from '../chat/connection.ts'
@@ -61,6 +63,7 @@ type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 
 export class Outbox implements ChatObserver {
   readonly #scope: OutboxScope
+  readonly #authentication: AuthenticationService
   readonly #masking: Masking
   readonly #connection: Connection
   readonly #chat: Chat
@@ -72,11 +75,12 @@ export class Outbox implements ChatObserver {
   readonly lane: Lane
   readonly ledger: DeliveryLedger
   /** Only with `persistQueue` or `tabs`. */
-  stored: OptionalFeature<QueueStore> | undefined
+  stored: OptionalFeature<QueueStore | undefined> | undefined
 
   constructor(
     scope: OutboxScope,
     {
+      authentication,
       masking,
       connection,
       chat,
@@ -85,6 +89,7 @@ export class Outbox implements ChatObserver {
       transcript,
       liveness,
     }: {
+      authentication: AuthenticationService
       masking: Masking
       connection: Connection
       chat: Chat
@@ -95,6 +100,7 @@ export class Outbox implements ChatObserver {
     },
   ) {
     this.#scope = scope
+    this.#authentication = authentication
     this.#masking = masking
     this.#connection = connection
     this.#chat = chat
@@ -233,8 +239,10 @@ export class Outbox implements ChatObserver {
     this.#turns.endSession()
     this.ledger.endSession('signed_out')
     this.ledger.clear()
-    // The previous page may have stored a queue that this one has not read.
-    return this.ledger.store ? this.ledger.store.forgetUser() : this.stored?.(store => store.forgetUser())
+    if (!this.stored) return
+    // The previous page may have stored a queue that this one has not read. The token is gone when the code has loaded.
+    const user = storedUser(this.#scope, this.#authentication)
+    return this.ledger.store ? this.ledger.store.forgetUser(user) : this.stored(store => store?.forgetUser(user))
   }
 
   /**
@@ -352,13 +360,13 @@ export class Outbox implements ChatObserver {
   async restore(): Promise<void> {
     await this.stored?.(store => {
       this.ledger.store = store
-      return store.restore()
+      return store?.restore()
     })
   }
 
   /** The tab goes on as that of another user, with its messages: nobody finds them where they were stored. */
   async leaveStore(): Promise<void> {
-    await this.stored?.(store => store.leave())
+    await this.stored?.(store => store?.leave())
   }
 
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */

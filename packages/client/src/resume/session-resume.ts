@@ -1,4 +1,6 @@
 import { isSessionRefusal } from '@aiagent/protocol'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import { storedUser } from '../auth/stored-user.ts'
 import type { ChatSession, RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { MessageProcessor } from '../conversation/handlers.ts'
@@ -9,25 +11,15 @@ import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
-import { conversationParts, type LeftValue, partsOfUser } from '../storage/handed-over.ts'
-import { KeyedStore, type KeyParts, KINDS, keysWith } from '../storage/keyed-store.ts'
+import { type KeyParts, KINDS, keysWith } from '../storage/keyed-store.ts'
 import { createCacheAdapter } from '../storage/storage-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
+import { conversationParts, partsOfUser } from './stored-keys.ts'
 import { SESSION_VERSION, type SessionStore, StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
-
-/** The parts that resuming a session uses. */
-export interface SessionResumeParts {
-  readonly session: ChatSession
-  readonly context: ContextStore
-  readonly transcript: Transcript
-  readonly processor: MessageProcessor
-  /** Fingerprint of the user, the same for all anonymous ones; undefined while there is no token. */
-  user(): string | undefined
-}
 
 type SessionResumeScope = AgentScope<'transcriptRestored'>
 
@@ -49,7 +41,11 @@ interface ResumedSession {
  */
 export class SessionResume implements SessionKeeper {
   readonly #scope: SessionResumeScope
-  readonly #parts: SessionResumeParts
+  readonly #authentication: AuthenticationService
+  readonly #context: ContextStore
+  readonly #transcript: Transcript
+  readonly #session: ChatSession
+  readonly #processor: MessageProcessor
   readonly #stored: SessionStore | undefined
   readonly #isTabs: boolean
   #resumed: ResumedSession | undefined
@@ -57,26 +53,31 @@ export class SessionResume implements SessionKeeper {
   /** @param share the store that shares the session with other tabs, over that of this tab; absent where it is not shared */
   constructor(
     scope: SessionResumeScope,
-    parts: SessionResumeParts,
+    {
+      authentication,
+      context,
+      transcript,
+      session,
+      processor,
+    }: {
+      authentication: AuthenticationService
+      context: ContextStore
+      transcript: Transcript
+      session: ChatSession
+      processor: MessageProcessor
+    },
     share?: (own: SessionStore | undefined) => SessionStore,
   ) {
     this.#scope = scope
-    this.#parts = parts
-    const { config, environment, logger } = scope
-    const { cache } = config
-    const adapter = config.resume ? storeOf(cache, environment) : undefined
-    const warn = (...warning: [string, Record<string, unknown>?]) => logger.warn(...warning)
-    this.#isTabs = cache.adapter === undefined
-    const own =
-      adapter &&
-      new StoredSession({
-        store: new KeyedStore<LeftValue>(KINDS.session, { environment, cache, adapter, logger }),
-        isTabs: this.#isTabs,
-        window: environment.page?.window,
-        clock: environment.clock,
-        newName: () => environment.randomUUID(),
-        warn,
-      })
+    this.#authentication = authentication
+    this.#context = context
+    this.#transcript = transcript
+    this.#session = session
+    this.#processor = processor
+    const { config, environment } = scope
+    const adapter = config.resume ? storeOf(config.cache, environment) : undefined
+    this.#isTabs = config.cache.adapter === undefined
+    const own = adapter && new StoredSession(scope, adapter, this.#isTabs)
     this.#stored = share ? share(own) : own
   }
 
@@ -84,11 +85,11 @@ export class SessionResume implements SessionKeeper {
     const key = this.#key()
     if (!this.#stored || key === undefined) return undefined
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
-    if (this.#isTabs) void this.#stored.forget(this.#names, { user: this.#parts.user() })
+    if (this.#isTabs) void this.#stored.forget(this.#names, { user: this.#user })
     const id = await untilAborted(this.#stored.take(key), signal)
     if (id === undefined) return undefined
     const found = await this.#find(id, signal)
-    if (found) return { id, needsContext: this.#parts.context.hasNews, isEmpty: found.isEmpty }
+    if (found) return { id, needsContext: this.#context.hasNews, isEmpty: found.isEmpty }
     this.keep(undefined)
     return undefined
   }
@@ -143,7 +144,7 @@ export class SessionResume implements SessionKeeper {
     const { environment, logger } = this.#scope
     try {
       const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner =>
-        this.#parts.session.loadTranscript(id, inner),
+        this.#session.loadTranscript(id, inner),
       )
       const history = readHistory(list, this.#originOf(id))
       const resumed = this.#resume(id)
@@ -171,7 +172,7 @@ export class SessionResume implements SessionKeeper {
   /** The other page knows only what the agent has said: the service knows the order of everything. */
   async #restoreJoined(resumed: ResumedSession, shown: readonly HistoryElement[]): Promise<void> {
     resumed.since = this.#scope.environment.clock.now()
-    const history = await this.#parts.session
+    const history = await this.#session
       .loadHistory()
       .then(list => readHistory(list, this.#originOf(resumed.id)))
       .catch(() => shown)
@@ -185,14 +186,18 @@ export class SessionResume implements SessionKeeper {
 
   /** Adds the messages of a history that this page does not have to the transcript. */
   #restore({ id, since, lastTime = since }: ResumedSession, history: readonly HistoryElement[]): void {
-    const { transcript, processor } = this.#parts
+    const transcript = this.#transcript
     const options = { transcript, sessionId: id, openedAt: since, olderThan: lastTime, isFromStart: true }
-    const typeOf = (message: Message) => processor.handlerFor(message)?.resultType
+    const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
     const { inserted, removed } = transcript.insert(mergeHistory(history, options), id, typeOf)
     const added = new Set(inserted.map(({ entry }) => entry))
     const entries = transcript.get().filter(entry => added.has(entry))
     if (entries.length > 0) this.#scope.emit('transcriptRestored', () => ({ entries }))
     transcript.reportTrimmed(removed)
+  }
+
+  get #user(): string | undefined {
+    return storedUser(this.#scope, this.#authentication)
   }
 
   /** The parts of every key of the agent. */
@@ -203,7 +208,7 @@ export class SessionResume implements SessionKeeper {
 
   /** Key of the session; undefined while the user is unknown, and if users cannot be distinguished. */
   #key(): string | undefined {
-    const parts = conversationParts(this.#scope, this.#parts.user(), SESSION_VERSION, this.#isTabs)
+    const parts = conversationParts(this.#scope, this.#user, SESSION_VERSION, this.#isTabs)
     return parts && keysWith(KINDS.session, this.#scope.config.cache, { ...this.#names, ...parts }).key
   }
 }

@@ -2,35 +2,39 @@ import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { FakeLocks, FakeWindow } from '../../test/fake-window.ts'
-import type { PageWindow } from '../platform/page.ts'
+import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
-import { KeyedStore, KINDS, keysWith } from '../storage/keyed-store.ts'
+import { KINDS, keysWith } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
-import { StoredSession, type StoredSessionOptions } from './stored-session.ts'
+import { StoredSession } from './stored-session.ts'
 
 const KEY = 'aiagent_session_agent:person:place'
+
+interface PageOptions {
+  readonly isTabs?: boolean
+  readonly isPage?: boolean
+  readonly adapter?: CacheAdapter
+}
 
 /** The pages of one browser: each stores the session of one agent. */
 function setUpBrowser({ withLocks = true } = {}) {
   const locks = new FakeLocks()
   const warnings: string[] = []
   let holders = 0
-  const pageIn = (storage: FakeStorage, more: Partial<StoredSessionOptions> & { adapter?: CacheAdapter } = {}) => {
+  const pageIn = (storage: FakeStorage, { isTabs = true, isPage = true, adapter }: PageOptions = {}) => {
     const window = new FakeWindow(withLocks ? locks : undefined)
-    const clock = new ManualClock()
-    const environment = { clock, console, memory: new MemoryCacheAdapter() }
+    const environment = {
+      clock: new ManualClock(),
+      console,
+      memory: new MemoryCacheAdapter(),
+      page: isPage ? { window } : undefined,
+      randomUUID: () => `holder-${++holders}`,
+    }
     const warn = (message: string) => void warnings.push(message)
-    const keeper = (adapter: CacheAdapter = more.adapter ?? new StorageCacheAdapter(storage)) =>
-      new StoredSession({
-        store: new KeyedStore(KINDS.session, { environment, adapter, logger: { warn } }),
-        isTabs: true,
-        window: window as unknown as PageWindow,
-        clock,
-        newName: () => `holder-${++holders}`,
-        warn,
-        ...more,
-      })
+    const scope = { environment, config: { cache: {} }, logger: { warn } } as unknown as AgentScope<never>
+    const keeper = (own: CacheAdapter = adapter ?? new StorageCacheAdapter(storage)) =>
+      new StoredSession(scope, own, isTabs)
     return { window, keeper }
   }
   return { locks, warnings, pageIn }
@@ -278,7 +282,7 @@ describe('StoredSession in a shared store', () => {
   it('belongs to the latest caller outside a page, who alone may remove it', async () => {
     const { pageIn } = setUpBrowser()
     const store = new SharedStore()
-    const shared = { isTabs: false, adapter: store, window: undefined }
+    const shared = { isTabs: false, adapter: store, isPage: false }
     const first = pageIn(new FakeStorage(), shared).keeper()
     await first.take(KEY)
     first.keep('s1', KEY)

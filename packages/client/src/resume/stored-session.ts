@@ -1,6 +1,8 @@
 import { isJsonObject, isUsableSessionId } from '@aiagent/protocol'
 import type { PageWindow } from '../platform/page.ts'
-import { HandedOver, type HandedOverPlace } from '../storage/handed-over.ts'
+import type { AgentScope } from '../scope.ts'
+import type { CacheAdapter } from '../storage/cache-adapter.ts'
+import { HandedOver } from '../storage/handed-over.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
 
 /** Where the session of the conversation is kept for the next page. One operation after the other; only `forget` rejects. */
@@ -28,13 +30,6 @@ export interface SessionStore {
 /** Version of the stored session. It is in its key, and in the name of the lock. */
 export const SESSION_VERSION = 1
 
-export interface StoredSessionOptions extends HandedOverPlace {
-  /** True for sessionStorage: an entry belongs to this tab, or to the tab it was duplicated from. */
-  readonly isTabs: boolean
-  /** The page's window; absent outside a page. */
-  readonly window: PageWindow | undefined
-}
-
 /** The session, and the host's data of it. */
 interface KeptSession {
   readonly sessionId: string
@@ -44,23 +39,17 @@ interface KeptSession {
 /** The session id that the next page continues with. A page gives it free while it is in the back/forward cache. */
 export class StoredSession implements SessionStore {
   readonly #window: PageWindow | undefined
-  readonly #left: HandedOver<KeptSession>
+  readonly #left: HandedOver
   #session: KeptSession | undefined
   /** Whether the page is in the back/forward cache, or about to end. */
   #isAway = false
   #isGone = false
 
-  constructor({ isTabs, ...options }: StoredSessionOptions) {
-    const { window } = options
+  /** @param isTabs true for sessionStorage: an entry belongs to this tab, or to the tab it was duplicated from */
+  constructor(scope: AgentScope<never>, adapter: CacheAdapter, isTabs: boolean) {
+    const window = scope.environment.page?.window
     this.#window = window
-    this.#left = new HandedOver({
-      ...options,
-      isShared: !isTabs,
-      page: window,
-      what: 'session',
-      version: SESSION_VERSION,
-      read,
-    })
+    this.#left = new HandedOver(scope, 'session', SESSION_VERSION, adapter, !isTabs)
     window?.addEventListener('pagehide', this.#leave)
     window?.addEventListener('pageshow', this.#shown)
   }
@@ -149,7 +138,7 @@ export class StoredSession implements SessionStore {
   }
 
   async #occupy(key: string): Promise<KeptSession | undefined> {
-    return this.#left.claim(key) ? this.#left.take(key) : undefined
+    return this.#left.claim(key) ? read(await this.#left.take(key)) : undefined
   }
 
   #after<T>(work: () => Promise<T>): Promise<T | undefined> {

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { FakeBrowser, type FakeTab } from '../../test/fake-browser.ts'
 import { HostStore } from '../../test/host-store.ts'
 import { type LockPage, steal, tryHold } from '../platform/locks.ts'
+import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
-import { HandedOver, type LeftValue } from './handed-over.ts'
-import { KeyedStore, KINDS } from './keyed-store.ts'
+import { HandedOver } from './handed-over.ts'
 
 const USERS = ['ann', 'bob'] as const
 /** The parts of the keys of a user's queues. */
@@ -25,8 +25,7 @@ interface Step {
 class LeavingPage {
   readonly tab: FakeTab
   readonly user: User
-  readonly store: KeyedStore<LeftValue>
-  readonly left: HandedOver<string[]>
+  readonly left: HandedOver
   readonly warnings: string[] = []
   /** What this page goes on with. */
   texts: string[] = []
@@ -49,27 +48,20 @@ class LeavingPage {
       clear: prefix => store.clear(prefix),
       keys: prefix => store.keys(prefix),
     }
-    const environment = { clock: browser.clock, console, memory: adapter }
-    this.store = new KeyedStore(KINDS.queue, { environment, adapter, logger: { warn() {} } })
-    this.left = new HandedOver({
-      store: this.store,
-      isShared: false,
-      page: this.tab.environment.page?.window as LockPage,
-      clock: browser.clock,
-      what: 'queue',
-      version: 1,
-      newName: () => {
-        const name = newName()
-        this.lock = `aiagent-queue-1-${name}`
-        return name
-      },
-      read: value => (Array.isArray(value) ? (value as string[]) : undefined),
-      warn: message => void this.warnings.push(message),
-    })
+    const randomUUID = () => {
+      const name = newName()
+      this.lock = `aiagent-queue-1-${name}`
+      return name
+    }
+    const environment = { clock: browser.clock, console, memory: adapter, page: this.tab.environment.page, randomUUID }
+    const logger = { warn: (message: string) => void (message.includes('The store of') && this.warnings.push(message)) }
+    const scope = { environment, config: { cache: {} }, logger } as unknown as AgentScope<never>
+    this.left = new HandedOver(scope, 'queue', 1, adapter, false)
   }
 
   open(name: string): Promise<void> {
-    const { left, store } = this
+    const { left } = this
+    const { store } = left
     const parts = partsOf(this.user)
     const key = store.key({ ...parts, page: name })
     return left.runWithin(2_000, async () => {
@@ -77,7 +69,7 @@ class LeavingPage {
       const taken = new Map<string, string[]>()
       for (const each of await store.keys(parts)) {
         const texts = each === key ? undefined : await left.take(each)
-        if (texts) taken.set(each, texts)
+        if (texts) taken.set(each, texts as string[])
       }
       const texts = [...new Set([...taken.values()].flat())]
       if (texts.length === 0) return
@@ -245,7 +237,7 @@ describe('what pages leave for the next one', () => {
     let count = 0
     const open = () => new LeavingPage(browser, store, 'ann', () => `${++count}`)
     const [one, two] = [open(), open()]
-    const key = one.store.key({ ...partsOf('ann'), page: 'a' })
+    const key = one.left.store.key({ ...partsOf('ann'), page: 'a' })
     await one.left.run(async () => {
       one.left.claim(key)
       await one.left.write(['text'])
@@ -264,7 +256,7 @@ describe('what pages leave for the next one', () => {
     let count = 0
     const open = () => new LeavingPage(browser, store, 'ann', () => `${++count}`)
     const [ended, slow, fast] = [open(), open(), open()]
-    const key = ended.store.key({ ...partsOf('ann'), page: 'ended' })
+    const key = ended.left.store.key({ ...partsOf('ann'), page: 'ended' })
     await ended.left.run(async () => {
       ended.left.claim(key)
       await ended.left.write(['text'])

@@ -3,8 +3,8 @@ import type { Clock } from '../platform/clock.ts'
 import { hold, type LockPage, type Release, tryHold } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import { fnv1a } from '../util/fnv1a.ts'
-import type { KeyedStore, KeyParts } from './keyed-store.ts'
+import type { CacheAdapter } from './cache-adapter.ts'
+import { KeyedStore, type KeyParts, KINDS } from './keyed-store.ts'
 
 /*
  * What one page leaves for the next, in an entry of a store: the session of `resume`, the queue of `persistQueue`.
@@ -21,76 +21,11 @@ import type { KeyedStore, KeyParts } from './keyed-store.ts'
  * not free. Outside a page there are no tabs: the latest process continues, and of its agents the first.
  */
 
-/** The user of an anonymous token, in a key. */
-export const ANONYMOUS = 'anonymous'
-
-/**
- * The parts of a key that name the conversation of a user. Each portal and profile has its own, since they are part of the
- * session's context. Undefined while the user is unknown, and where users cannot be told apart.
- *
- * @param isOfTab whether they are the keys of a tab's own store
- */
-export function conversationParts(
-  { facts, environment, config }: Pick<AgentScope<never>, 'facts' | 'environment' | 'config'>,
-  user: string | undefined,
-  version: number,
-  isOfTab = false,
-): KeyParts | undefined {
-  // A process may share its store between the conversations of many users.
-  if (user === ANONYMOUS && !isOfTab && !environment.page && config.cache.contextPrefix === undefined) return undefined
-  if (user === undefined) return undefined
-  const { portal, profile } = facts.selection ?? {}
-  const [portalId, profileId] = [portal?.id, profile?.id].map(id => String(id ?? ''))
-  const hash = fnv1a(config.endpoint)
-  return { hash, user, selectedAgent: facts.agentId, portal: portalId, profile: profileId, version: String(version) }
-}
-
-/**
- * The parts of the keys that go with a user, whatever the agent. Where the user is unknown: those of everybody in a store of
- * the page or the tab, elsewhere those of the conversation, or undefined.
- *
- * @param isOwn whether it is such a store
- */
-export function partsOfUser(
-  { config }: Pick<AgentScope<never>, 'config'>,
-  user: string | undefined,
-  isOwn: boolean,
-): KeyParts | undefined {
-  // The prefix names the conversation, so that its anonymous user is the present one.
-  const isOfConversation = !isOwn && config.cache.contextPrefix !== undefined
-  const name = user ?? (isOfConversation ? ANONYMOUS : undefined)
-  return name === undefined && !isOwn ? undefined : { hash: fnv1a(config.endpoint), user: name }
-}
-
 /** A value as it is stored. */
-export interface LeftValue {
+interface LeftValue {
   readonly left: unknown
   /** Name of the lock that the page has which uses the entry. */
   readonly holder?: string | undefined
-}
-
-/** Where something is left. */
-export interface HandedOverPlace {
-  readonly store: KeyedStore<LeftValue>
-  readonly clock: Clock
-  /** A unique name for the lock of this page. */
-  newName(): string
-  warn(message: string, details?: Record<string, unknown>): void
-}
-
-export interface HandedOverOptions<T> extends HandedOverPlace {
-  /** Whether other pages or processes use the same key. In the store of a tab, a copy of the tab has a copy of the entry. */
-  readonly isShared: boolean
-  /** Absent outside a page. */
-  readonly page: LockPage | undefined
-  /** Names what is left, in locks and warnings. */
-  readonly what: 'session' | 'queue'
-  /** Version of what is left. It is also in the keys, so that pages of other versions leave each other alone. */
-  readonly version: number
-  /** Parses what was left, which other code of the origin may have written; undefined for another shape. */
-  read(left: unknown): T | undefined
-  /** When a value expires, in milliseconds since the epoch. @default never */
-  expiresAt?(left: T): number
 }
 
 /** Keys that agents of this page or process use, by store. */
@@ -100,8 +35,12 @@ const inUse = new WeakMap<object, Map<string, object>>()
  * The entry that this page leaves. The operations are steps of {@link run}, which runs one work after the other: the store may
  * be slow, hang or fail.
  */
-export class HandedOver<T> {
-  readonly #options: HandedOverOptions<T>
+export class HandedOver {
+  readonly #scope: AgentScope<never>
+  readonly #what: 'session' | 'queue'
+  readonly #version: number
+  readonly #isShared: boolean
+  readonly store: KeyedStore<LeftValue>
   #key: string | undefined
   /** Name of the lock of this page. */
   #holder = ''
@@ -112,8 +51,30 @@ export class HandedOver<T> {
   #isWarned = false
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: HandedOverOptions<T>) {
-    this.#options = options
+  /**
+   * @param what the kind of the entries, in locks and warnings too
+   * @param version version of what is left. It is also in the keys, so that pages of other versions leave each other alone
+   * @param isShared whether other pages or processes use the same key. In the store of a tab, a copy of the tab has a copy of the
+   *   entry
+   */
+  constructor(
+    scope: AgentScope<never>,
+    what: 'session' | 'queue',
+    version: number,
+    adapter: CacheAdapter,
+    isShared: boolean,
+  ) {
+    const { environment, config, logger } = scope
+    this.#scope = scope
+    this.#what = what
+    this.#version = version
+    this.#isShared = isShared
+    this.store = new KeyedStore(KINDS[what], { environment, cache: config.cache, adapter, logger })
+  }
+
+  /** Absent outside a page. */
+  get #page(): LockPage | undefined {
+    return this.#scope.environment.page?.window
   }
 
   /** Where this page leaves something; undefined while it leaves nothing. */
@@ -146,7 +107,7 @@ export class HandedOver<T> {
   /** As {@link run}, and resolves at the latest after a time. The work goes on. */
   async runWithin(limitMs: number, work: () => Promise<void>): Promise<void> {
     try {
-      await withTimeLimit(this.#options.clock, limitMs, undefined, () => this.run(work))
+      await withTimeLimit(this.#scope.environment.clock, limitMs, undefined, () => this.run(work))
     } catch (error) {
       this.#isSlow = true
       this.#fail(error)
@@ -160,10 +121,10 @@ export class HandedOver<T> {
    */
   claim(key: string): boolean {
     if (key === this.#key) return true
-    const { store, what, version, newName } = this.#options
+    const what = this.#what
     this.leave()
-    const users = inUse.get(store.owner) ?? new Map<string, object>()
-    inUse.set(store.owner, users)
+    const users = inUse.get(this.store.owner) ?? new Map<string, object>()
+    inUse.set(this.store.owner, users)
     if (users.has(key)) {
       this.#warnOnce(
         `Another agent stores its ${what} under the same key: the ${what} of this agent is lost on reload.`,
@@ -173,7 +134,7 @@ export class HandedOver<T> {
     users.set(key, this)
     this.#key = key
     // New with each key: who finds an entry that was left may have its lock.
-    this.#holder = `aiagent-${what}-${version}-${newName()}`
+    this.#holder = `aiagent-${what}-${this.#version}-${this.#scope.environment.randomUUID()}`
     return true
   }
 
@@ -182,43 +143,48 @@ export class HandedOver<T> {
    *
    * @param waitMs how long the holder may take to end
    */
-  async take(key: string, waitMs = 0): Promise<T | undefined> {
-    const { clock, page, isShared } = this.#options
+  async take(key: string, waitMs = 0): Promise<unknown> {
+    const { clock } = this.#scope.environment
+    const page = this.#page
     const isOwn = key === this.#key
     if (isOwn) this.#isEmpty = false
     const entry = await this.#get(key)
     if (isOwn) this.#isEmpty = entry === undefined
     const holder = entry?.holder
-    if (!page || holder === undefined || holder === this.#holder) return this.#parse(entry)
+    if (!page || holder === undefined || holder === this.#holder) return entry?.left
     const release = await acquire(clock, page, holder, waitMs)
     // Another page may have taken it before the lock was free.
     const again = release && (await this.#get(key))
     if (!release || again?.holder !== holder) {
       release?.()
       // Its page lives, and shares the store: it stays there.
-      if (isOwn && isShared) this.leave()
+      if (isOwn && this.#isShared) this.leave()
       return undefined
     }
     await this.#hold()
     // Not given back: the tab of the holder may have been copied, too.
     this.#locks?.push(release)
-    return this.#parse(again)
+    return again.left
   }
 
-  /** Leaves a value, or nothing, and holds the entry: what is left later is then in the store before the page can end. */
-  async write(left: T | undefined): Promise<void> {
+  /**
+   * Leaves a value, or nothing, and holds the entry: what is left later is then in the store before the page can end.
+   *
+   * @param expiresAt when it expires, in milliseconds since the epoch. @default never
+   */
+  async write(left: unknown, expiresAt?: number): Promise<void> {
     if (this.#key === undefined) return
     // The lock first: a copy of the tab that is made in between must find it taken.
     await this.#hold()
     // The page may have left the key meanwhile: the lock was stolen.
     if (this.#key === undefined) return
     if (left === undefined) await this.#erase(this.#key)
-    else await this.#set(this.#key, left, this.#holder)
+    else await this.#set(this.#key, { left, holder: this.#holder }, expiresAt)
   }
 
   /** Leaves a value without holding it: the next page may take it at once. */
-  async free(left: T | undefined): Promise<void> {
-    if (this.#key !== undefined && left !== undefined) await this.#set(this.#key, left, undefined)
+  async free(left: unknown): Promise<void> {
+    if (this.#key !== undefined && left !== undefined) await this.#set(this.#key, { left })
     this.#release()
   }
 
@@ -229,7 +195,7 @@ export class HandedOver<T> {
 
   /** Whether the entry of this page has the given parts, and not the other ones. */
   isOf(parts: KeyParts, except?: KeyParts): boolean {
-    return this.#key !== undefined && this.#options.store.matches(this.#key, parts, except)
+    return this.#key !== undefined && this.store.matches(this.#key, parts, except)
   }
 
   /**
@@ -239,7 +205,7 @@ export class HandedOver<T> {
    * @throws when the store fails: entries may remain, but are not read
    */
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
-    const { store } = this.#options
+    const { store } = this
     const users = [...(inUse.get(store.owner) ?? [])]
     // Those of now: who comes later finds nothing that could not be removed.
     const others = new Set(users.flatMap(([key, user]) => (user === this ? [] : key)))
@@ -250,7 +216,7 @@ export class HandedOver<T> {
 
   /** Leaves the key, with what is stored there. */
   leave(): void {
-    const users = inUse.get(this.#options.store.owner)
+    const users = inUse.get(this.store.owner)
     if (this.#key !== undefined) users?.delete(this.#key)
     this.#key = undefined
     this.#isEmpty = true
@@ -258,7 +224,7 @@ export class HandedOver<T> {
   }
 
   async #hold(): Promise<void> {
-    const { page } = this.#options
+    const page = this.#page
     if (!page || this.#locks) return
     const release = await tryHold(page, this.#holder, () => this.leave())
     this.#locks = release ? [release] : []
@@ -272,37 +238,32 @@ export class HandedOver<T> {
   async #erase(key: string): Promise<void> {
     if (this.#isEmpty) return
     // Another page or process may have taken it.
-    const isOwn = !this.#options.isShared || (await this.#get(key))?.holder === this.#holder
-    if (isOwn) await this.#options.store.delete(key)
+    const isOwn = !this.#isShared || (await this.#get(key))?.holder === this.#holder
+    if (isOwn) await this.store.delete(key)
     this.#isEmpty = true
   }
 
-  async #set(key: string, left: T, holder: string | undefined): Promise<void> {
-    const { store, expiresAt } = this.#options
+  async #set(key: string, value: LeftValue, expiresAt?: number): Promise<void> {
     // The store may hold it from now on.
     this.#isEmpty = false
-    await store.set(key, { left, ...(holder !== undefined && { holder }) }, { expiresAt: expiresAt?.(left) })
+    await this.store.set(key, value, { expiresAt })
     this.#isSlow = false
   }
 
   async #get(key: string): Promise<LeftValue | undefined> {
-    const value: unknown = (await this.#options.store.get(key))?.value
+    const value: unknown = (await this.store.get(key))?.value
     if (!isJsonObject(value) || value.left === undefined) return undefined
     const { left, holder } = value
     return { left, holder: typeof holder === 'string' ? holder : undefined }
   }
 
-  #parse(entry: LeftValue | undefined): T | undefined {
-    return entry && this.#options.read(entry.left)
-  }
-
   #fail(error: unknown): undefined {
-    const { what } = this.#options
+    const what = this.#what
     this.#warnOnce(`The store of the ${what} failed: the ${what} may be lost on reload.`, { error })
   }
 
   #warnOnce(text: string, details?: Record<string, unknown>): void {
-    if (!this.#isWarned) this.#options.warn(text, details)
+    if (!this.#isWarned) this.#scope.logger.warn(text, details)
     this.#isWarned = true
   }
 }

@@ -114,7 +114,7 @@ export interface StoredEntry<T> extends CacheEntry<T> {
 }
 
 /** Which entries a removal leaves. */
-export interface RemovalOptions {
+interface RemovalOptions {
   /** Those with these parts of keys. The owner in an entry is not one of them. */
   readonly except?: KeyParts | undefined
   /** Those without this text in the key, after the prefix. */

@@ -10,7 +10,7 @@ import type { ConversationMessage } from './conversation-message.ts'
 import type { ConversationView } from './conversation-snapshot.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('../resume/session-resume.ts'), import('../outbox/outbox-store.ts')])
+await Promise.all([import('../resume/session-resume.ts'), import('../resume/stored-queue.ts')])
 
 /** Two agents, one after the other on the same page: the second one masks card numbers. */
 const AGENTS = ['help', 'billing'] as const

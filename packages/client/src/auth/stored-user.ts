@@ -1,0 +1,18 @@
+import type { AgentScope } from '../scope.ts'
+import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import type { AuthenticationService } from './authentication-service.ts'
+
+/** The user of an anonymous token, in the keys of stored data. */
+export const ANONYMOUS = 'anonymous'
+
+/** The user of the session and of the queue that are stored: a fingerprint, or {@link ANONYMOUS}. Undefined without a token. */
+export function storedUser(
+  { config }: Pick<AgentScope<never>, 'config'>,
+  authentication: AuthenticationService,
+): string | undefined {
+  const token = authentication.getCachedToken()
+  if (token === null) return undefined
+  // Tabs of an anonymous strategy share nothing with a user whose token the host supplied.
+  const isUser = !authentication.isAnonymousStrategy() || (config.tabs && authentication.hasUser)
+  return (isUser ? subjectFingerprint(token) : undefined) ?? ANONYMOUS
+}
