@@ -123,8 +123,9 @@ export class AgentParts {
     if ((!config.resume && !tabs) || config.sessionId !== undefined) return undefined
     return this.#optional('resume', async () => {
       const SessionResume = await features.resume()
-      const group = await tabs?.(each => each)
-      return new SessionResume(scope, this, group && (own => group.sessionStore(own)))
+      // The tabs come before what this tab has stored.
+      await tabs?.(() => {})
+      return new SessionResume(scope, this)
     })
   }
 

@@ -8,6 +8,19 @@ export interface SharedConversation {
   readonly open: OpenTransport
   /** Whether another tab has the socket, and renews the token. */
   readonly isFollower: boolean
+  /** The session of all tabs: the first one restores or creates it, the others use it. */
+  readonly session: {
+    /** Joins the tabs with this key. Resolves with their session; undefined for the first tab. */
+    join(key: string): Promise<string | undefined>
+    /** This tab uses a session. */
+    use(sessionId: string): void
+    /** Whether a session was taken out of the conversation. */
+    isGone(sessionId: string, key: string): boolean
+    /** The session is no longer used. */
+    drop(): void
+    /** The agent was destroyed. */
+    end(): void
+  }
   /** Admits one question at a time in all tabs. */
   readonly turn: {
     /** Whether a question may be sent now. If not, `offered` is called when it may. */

@@ -16,7 +16,7 @@ import { createCacheAdapter } from '../storage/storage-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { conversationParts, partsOfUser } from './stored-keys.ts'
-import { SESSION_VERSION, type SessionStore, StoredSession } from './stored-session.ts'
+import { SESSION_VERSION, StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
@@ -46,11 +46,11 @@ export class SessionResume implements SessionKeeper {
   readonly #transcript: Transcript
   readonly #session: ChatSession
   readonly #processor: MessageProcessor
-  readonly #stored: SessionStore | undefined
+  /** The session of this tab; absent without `resume`. */
+  readonly #own: StoredSession | undefined
   readonly #isTabs: boolean
   #resumed: ResumedSession | undefined
 
-  /** @param share the store that shares the session with other tabs, over that of this tab; absent where it is not shared */
   constructor(
     scope: SessionResumeScope,
     {
@@ -66,7 +66,6 @@ export class SessionResume implements SessionKeeper {
       session: ChatSession
       processor: MessageProcessor
     },
-    share?: (own: SessionStore | undefined) => SessionStore,
   ) {
     this.#scope = scope
     this.#authentication = authentication
@@ -77,16 +76,13 @@ export class SessionResume implements SessionKeeper {
     const { config, environment } = scope
     const adapter = config.resume ? storeOf(config.cache, environment) : undefined
     this.#isTabs = config.cache.adapter === undefined
-    const own = adapter && new StoredSession(scope, adapter, this.#isTabs)
-    this.#stored = share ? share(own) : own
+    this.#own = adapter && new StoredSession(scope, adapter, this.#isTabs)
   }
 
   async recall(signal: AbortSignal): Promise<RecalledSession | undefined> {
     const key = this.#key()
-    if (!this.#stored || key === undefined) return undefined
-    // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
-    if (this.#isTabs) void this.#stored.forget(this.#names, { user: this.#user })
-    const id = await untilAborted(this.#stored.take(key), signal)
+    if (key === undefined) return undefined
+    const id = await untilAborted(this.#take(key), signal)
     if (id === undefined) return undefined
     const found = await this.#find(id, signal)
     if (found) return { id, needsContext: this.#context.hasNews, isEmpty: found.isEmpty }
@@ -97,8 +93,14 @@ export class SessionResume implements SessionKeeper {
   keep(id: string | undefined): void {
     if (id !== this.#resumed?.id) this.#resumed = undefined
     const key = this.#key()
-    if (id === undefined) this.#stored?.drop()
-    else if (key !== undefined) this.#stored?.keep(id, key)
+    const { shared } = this.#scope
+    if (id === undefined) {
+      shared?.session.drop()
+      this.#own?.drop()
+    } else if (key !== undefined) {
+      shared?.session.use(id)
+      this.#own?.keep(id, key)
+    }
   }
 
   join(id: string): void {
@@ -121,22 +123,41 @@ export class SessionResume implements SessionKeeper {
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
     const left = [partsOfUser(this.#scope, user, this.#isTabs), this.#isTabs ? this.#names : undefined]
-    await Promise.all(left.map(parts => parts && this.#stored?.forget(parts)))
+    await Promise.all(left.map(parts => parts && this.#own?.forget(parts)))
   }
 
   /** The host's data of the session. */
   async getData(): Promise<unknown> {
-    return this.#stored?.getData()
+    return this.#own?.getData()
   }
 
   /** Stores the host's data with the session. */
   async setData(data: unknown): Promise<void> {
-    await this.#stored?.setData(data)
+    await this.#own?.setData(data)
   }
 
   /** The agent was destroyed: the next one may resume the session. */
   async release(): Promise<void> {
-    await this.#stored?.release()
+    this.#scope.shared?.session.end()
+    await this.#own?.release()
+  }
+
+  /** The session of the other tabs, otherwise the one that the previous page of this tab has left. */
+  async #take(key: string): Promise<string | undefined> {
+    const own = this.#own
+    const group = this.#scope.shared?.session
+    // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
+    if (this.#isTabs) void own?.forget(this.#names, { user: this.#user })
+    const shared = await group?.join(key)
+    if (shared !== undefined) {
+      own?.keep(shared, key)
+      return shared
+    }
+    const id = await own?.take(key)
+    if (id === undefined) return undefined
+    if (group?.isGone(id, key)) return void own?.drop()
+    group?.use(id)
+    return id
   }
 
   /** Restores the transcript of a session. Returns whether it is empty, as far as is known; undefined for an unknown session. */

@@ -5,28 +5,6 @@ import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { HandedOver } from '../storage/handed-over.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
 
-/** Where the session of the conversation is kept for the next page. One operation after the other; only `forget` rejects. */
-export interface SessionStore {
-  /** The session stored under a key, if this page may use it. Later sessions are stored under that key. */
-  take(key: string): Promise<string | undefined>
-  /** Stores a session under a key, or under the current one. */
-  keep(sessionId: string, key: string): void
-  /** Removes the stored session. */
-  drop(): void
-  /**
-   * Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page.
-   *
-   * @throws when the store fails
-   */
-  forget(parts: KeyParts, except?: KeyParts): Promise<void>
-  /** The host's data of the current session. */
-  getData(): Promise<unknown>
-  /** Stores data with the current session. Does nothing without one. */
-  setData(data: unknown): Promise<void>
-  /** Releases the entry for the next page. Nothing is stored after it. */
-  release(): Promise<void>
-}
-
 /** Version of the stored session. It is in its key, and in the name of the lock. */
 export const SESSION_VERSION = 1
 
@@ -36,8 +14,11 @@ interface KeptSession {
   readonly data?: unknown
 }
 
-/** The session id that the next page continues with. A page gives it free while it is in the back/forward cache. */
-export class StoredSession implements SessionStore {
+/**
+ * The session id that the next page continues with. A page gives it free while it is in the back/forward cache. One operation
+ * after the other; only {@link forget} rejects.
+ */
+export class StoredSession {
   readonly #window: PageWindow | undefined
   readonly #left: HandedOver
   #session: KeptSession | undefined
@@ -54,6 +35,7 @@ export class StoredSession implements SessionStore {
     window?.addEventListener('pageshow', this.#shown)
   }
 
+  /** The session stored under a key, if this page may use it. Later sessions are stored under that key. */
   take(key: string): Promise<string | undefined> {
     return this.#after(async () => {
       const found = await this.#occupy(key)
@@ -64,6 +46,7 @@ export class StoredSession implements SessionStore {
     })
   }
 
+  /** Stores a session under a key. */
   keep(sessionId: string, key: string): void {
     void this.#after(async () => {
       const kept = this.#session
@@ -78,10 +61,12 @@ export class StoredSession implements SessionStore {
     })
   }
 
+  /** The host's data of the current session. */
   getData(): Promise<unknown> {
     return this.#after(async () => this.#session?.data)
   }
 
+  /** Stores data with the current session. Does nothing without one. */
   async setData(data: unknown): Promise<void> {
     await this.#after(async () => {
       if (!this.#session) return
@@ -92,6 +77,7 @@ export class StoredSession implements SessionStore {
     })
   }
 
+  /** Removes the stored session. */
   drop(): void {
     void this.#after(() => {
       this.#session = undefined
@@ -99,6 +85,11 @@ export class StoredSession implements SessionStore {
     })
   }
 
+  /**
+   * Removes the entries with parts of a key, except those with other ones, and those in use by another agent of the page.
+   *
+   * @throws when the store fails: entries may remain, but are not read
+   */
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     await this.#left.remove(async () => {
       if (this.#isGone) return
@@ -107,6 +98,7 @@ export class StoredSession implements SessionStore {
     })
   }
 
+  /** Releases the entry for the next page. Nothing is stored after it. */
   async release(): Promise<void> {
     this.#window?.removeEventListener('pagehide', this.#leave)
     this.#window?.removeEventListener('pageshow', this.#shown)

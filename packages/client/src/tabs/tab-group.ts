@@ -6,7 +6,6 @@ import type { Message } from '../log/message.ts'
 import type { Delivery } from '../outbox/delivery.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
-import type { SessionStore } from '../resume/stored-session.ts'
 import { clearStored } from '../storage/clear-stored.ts'
 import { ForeignMessages, type ForeignMessagesOptions } from './foreign-messages.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
@@ -15,7 +14,6 @@ import { QuestionTurn } from './question-turn.ts'
 import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
 import { answeredIds, openMessages, said, saidByAgent } from './said-messages.ts'
-import { SharedSessionStore } from './shared-session-store.ts'
 import { ShownMessages } from './shown-messages.ts'
 import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
@@ -150,9 +148,8 @@ export class TabGroup {
 
   // ── The session of the group ──────────────────────────────────────────────────────────────────────────────────────
 
-  /** The store for the session, over that of this tab. */
-  sessionStore(own: SessionStore | undefined): SessionStore {
-    return new SharedSessionStore(this.#session, own)
+  get session(): GroupSession {
+    return this.#session
   }
 
   #leave(reason: DeliveryReason): void {
