@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../test/agent-harness.ts'
+import { FakeWindow } from '../test/fake-window.ts'
 import { HostStore } from '../test/host-store.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
@@ -48,6 +49,20 @@ describe('a session that a previous page has stored', () => {
     store.lasting = ofHelp
     await passing(clock, agent.logout())
     expect(sessions()).toEqual([ofHelp])
+    await passing(clock, agent.destroy())
+  })
+})
+
+describe('the memory of a host in place of the stores of a page', () => {
+  it('rejects without an unhandled rejection, and the agent starts', async () => {
+    const memory = new HostStore()
+    const { page } = new FakeWindow()
+    const { clock, make, printed } = setUp({}, { page, memory })
+    memory.refused = 'keys'
+    const { agent } = make({ resume: true })
+    await passing(clock, agent.initialize())
+    expect(agent.getPhase()).toEqual({ at: 'ready' })
+    expect(printed.flat()).toContainEqual(expect.stringContaining("Could not remove other users' sessions."))
     await passing(clock, agent.destroy())
   })
 })

@@ -147,7 +147,10 @@ export class SessionResume implements SessionKeeper {
     const own = this.#own
     const group = this.#scope.shared?.session
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
-    if (this.#isTabs) void own?.forget(this.#names, { user: this.#user })
+    if (this.#isTabs)
+      own?.forget(this.#names, { user: this.#user }).catch(error => {
+        this.#scope.logger.warn("Could not remove other users' sessions. They are not resumed.", { error })
+      })
     const shared = await group?.join(key)
     if (shared !== undefined) {
       own?.keep(shared, key)

@@ -7,6 +7,7 @@ import { JoinedTask } from '../util/joined-task.ts'
 import { copyJson } from '../util/json.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Awaitable, CacheAdapter, CacheConfig, CacheEntry } from './cache-adapter.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { createCacheAdapter, storageAdapter } from './storage-cache-adapter.ts'
 import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
 
@@ -403,24 +404,25 @@ const sweeps = /* @__PURE__ */ new WeakMap<CacheAdapter, Map<string, number>>()
 
 /**
  * Removes the expired entries of every user and deployment from the stores of the page and the memory of the process, at most
- * once a minute. Not from a custom adapter, whose keys may be many and remote.
+ * once a minute. Not from a store of the host, whose keys may be many and remote.
  */
 export function removeExpiredEntries(environment: StorePlace['environment'], prefixes: Prefixes = {}): void {
   const { sessionStorage, localStorage, memory, console, clock } = environment
   const now = clock.now()
   const starts = [PREFIX, 'vendor_profiles_', prefixes.keyPrefix, prefixes.contextPrefix]
-  for (const storage of [sessionStorage, localStorage, undefined]) {
-    const adapter = storage ? storageAdapter(storage, message => console.warn(message)) : memory
+  const ofPage = [sessionStorage, localStorage].map(
+    storage => storage && storageAdapter(storage, message => console.warn(message)),
+  )
+  for (const adapter of [...ofPage, memory instanceof MemoryCacheAdapter ? memory : undefined]) {
+    if (!adapter) continue
     const times = sweeps.get(adapter) ?? new Map<string, number>()
     sweeps.set(adapter, times)
     for (const start of starts) {
       if (!start || Math.abs(now - (times.get(start) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
       times.set(start, now)
-      // A memory of the host may be asynchronous: it is left alone.
-      const keys = adapter.keys(start)
-      for (const key of isPromiseLike(keys) ? [] : keys) {
+      for (const key of adapter.keys(start)) {
         const entry = adapter.get(key) as StoredEntry<unknown> | null
-        if (typeof entry?.expiresAt === 'number' && !isFresh(entry, now)) void adapter.delete(key)
+        if (typeof entry?.expiresAt === 'number' && !isFresh(entry, now)) adapter.delete(key)
       }
     }
   }
