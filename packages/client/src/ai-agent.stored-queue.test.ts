@@ -161,6 +161,28 @@ describe('persistQueue', () => {
     await passing(clock, agent.destroy())
   })
 
+  it('[REL-88] [SEC-15] keeps the queue of the next user from a logout that the store answers late', async () => {
+    const { clock, page, send, store } = setUpHost()
+    const { agent } = page()
+    await agent.initialize()
+    let proceed = () => {}
+    const answer = new Promise<void>(resolve => (proceed = resolve))
+    store.pause = () => answer
+    const left = agent.logout()
+    await clock.advance(15_000)
+    await left
+    store.pause = undefined
+    await passing(clock, agent.initialize())
+    // The store is used again half a minute after the last request without an answer.
+    await clock.advance(60_000)
+    await send(agent, 'next')
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['next'])
+    proceed()
+    await turnEventLoop(20)
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['next'])
+    await passing(clock, agent.destroy())
+  })
+
   it('[REL-89] lets one of two agents on the same entry store its queue, and warns the other', async () => {
     const { store, page, send, printed } = setUpHost()
     const [first, second] = [page(), page()]

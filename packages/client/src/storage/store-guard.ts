@@ -173,21 +173,22 @@ export class StoreGuard implements CacheAdapter {
     }
     const keys: unknown = typeof listed === 'string' ? this.#adapter.keys(listed) : listed
     const removed = isPromiseLike(keys)
-      ? Promise.resolve(keys).then(each => this.#deleteAll(each, matches, limitMs))
-      : this.#deleteAll(keys, matches, limitMs)
+      ? Promise.resolve(keys).then(each => this.#deleteAll(each, removal, limitMs))
+      : this.#deleteAll(keys, removal, limitMs)
     if (removed) return this.#limited(removed.then(end), limitMs)
     end()
     return undefined
   }
 
-  /** Deletes the matching entries. @throws the first failure, after all were deleted that can be */
-  #deleteAll(keys: unknown, matches: (key: string) => boolean, limitMs: number): Promise<unknown> | undefined {
+  /** Deletes the entries of a removal. @throws the first failure, after all were deleted that can be */
+  #deleteAll(keys: unknown, { matches, written }: Removal, limitMs: number): Promise<unknown> | undefined {
     if (!Array.isArray(keys)) throw new TypeError('`keys()` of the cache adapter did not return an array.')
     let failure: { error: unknown } | undefined
     const answers: unknown[] = []
     // A write that the store has not answered may not be listed yet.
     for (const key of new Set<string>([...texts(keys), ...(this.#writes?.keys() ?? [])])) {
-      if (!matches(key)) continue
+      // A store that lists its keys late may have the next user's entry by then.
+      if (!matches(key) || written.has(key)) continue
       try {
         const answer = this.#write(key, () => this.#adapter.delete(key), limitMs)
         if (answer) answers.push(answer)
