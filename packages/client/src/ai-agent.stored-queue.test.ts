@@ -161,6 +161,23 @@ describe('persistQueue', () => {
     await passing(clock, agent.destroy())
   })
 
+  it('[REL-88] sends nothing twice after a crash where the store was not used for the mark, since it had hung', async () => {
+    const { clock, emulator, store, page, send } = setUpHost()
+    const first = page()
+    await first.agent.initialize()
+    await send(first.agent, ...Array.from({ length: 20 }, (_, n) => `message ${n}`))
+    store.hangs = true
+    first.agent.setContext({ plan: 'gold' })
+    await clock.advance(2_000)
+    store.hangs = false
+    await first.agent.connect()
+    await framesArrived(emulator, 16)
+    const { agent } = page({}, store.copy())
+    await agent.initialize()
+    expect(agent.getQueueSize()).toBe(0)
+    await passing(clock, Promise.all([first.agent.destroy(), agent.destroy()]))
+  })
+
   it('[REL-88] [SEC-15] keeps the queue of the next user from a logout that the store answers late', async () => {
     const { clock, page, send, store } = setUpHost()
     const { agent } = page()

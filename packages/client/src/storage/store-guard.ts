@@ -42,7 +42,7 @@ interface Removal {
  * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time
  *   limit, the latest one is repeated.
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
- * - A write that fails removes the entry: what the store has is older.
+ * - A write that fails, or is not passed on, removes the entry: what the store has is older.
  */
 export class StoreGuard implements CacheAdapter {
   /** Requests in flight for entries of the store: agents that share it share them too. Created by the first one. */
@@ -84,7 +84,11 @@ export class StoreGuard implements CacheAdapter {
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    if (this.#isResting) return
+    if (this.#isResting) {
+      // Nothing waits for it. A removal that has not succeeded is not repeated.
+      if (!this.#isRemoved(key)) void this.delete(key)
+      return
+    }
     const stored = this.isCustom ? toStored(entry) : entry
     const removals = this.#removals && [...this.#removals.values()]
     const note = () => {
@@ -260,7 +264,7 @@ export class StoreGuard implements CacheAdapter {
     }
   }
 
-  /** A write has failed. The previous entry is removed: the next page would take it for the newest. */
+  /** A write has failed: the next page would take the previous entry for the newest. */
   #refused(key: string, error: unknown): Awaitable<void> {
     this.#failed(error, undefined)
     // One without an answer may still take effect, and a later one replaces the entry.
