@@ -178,6 +178,23 @@ describe('persistQueue', () => {
     await passing(clock, Promise.all([first.agent.destroy(), agent.destroy()]))
   })
 
+  it('[SEC-15] [REL-91] delays a logout by ten seconds at most where the store hangs while the queue is written', async () => {
+    const { clock, page, send, store } = setUpHost()
+    const { agent } = page()
+    await agent.initialize()
+    store.hangs = true
+    await send(agent, 'one')
+    let isOut = false
+    const left = agent.logout().then(() => {
+      isOut = true
+    })
+    await clock.advance(10_000)
+    expect(isOut).toBe(true)
+    await left
+    store.hangs = false
+    await passing(clock, agent.destroy())
+  })
+
   it('[REL-88] [SEC-15] keeps the queue of the next user from a logout that the store answers late', async () => {
     const { clock, page, send, store } = setUpHost()
     const { agent } = page()

@@ -5,6 +5,7 @@ import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
 import { KeyedStore, type KeyParts, KINDS } from './keyed-store.ts'
+import { REMOVAL_LIMIT_MS } from './store-guard.ts'
 
 /*
  * What one page leaves for the next, in an entry of a store: the session of `resume`, the queue of `persistQueue`.
@@ -94,14 +95,12 @@ export class HandedOver {
 
   /** Runs work after all before it. A store that fails costs the next page what is left, and this page nothing. */
   run<R>(work: () => Promise<R>): Promise<R | undefined> {
-    return this.remove(work).catch(error => this.#fail(error))
+    return this.#after(work).catch(error => this.#fail(error))
   }
 
-  /** As {@link run}, and rejects when the store fails: what has to go is left. */
-  remove<R>(work: () => Promise<R>): Promise<R> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => {})
-    return done
+  /** As {@link run}, and rejects when the store fails or takes too long: what has to go is left. The work goes on. */
+  remove(work: () => Promise<void>): Promise<void> {
+    return withTimeLimit(this.#scope.environment.clock, REMOVAL_LIMIT_MS, undefined, () => this.#after(work))
   }
 
   /** As {@link run}, and resolves at the latest after a time. The work goes on. */
@@ -221,6 +220,12 @@ export class HandedOver {
     this.#key = undefined
     this.#isEmpty = true
     this.#release()
+  }
+
+  #after<R>(work: () => Promise<R>): Promise<R> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => {})
+    return done
   }
 
   async #hold(): Promise<void> {

@@ -7,7 +7,7 @@ import { type Awaitable, type CacheAdapter, type CacheEntry, fromStored, toStore
 /** Time limit for a store's answer, in milliseconds. */
 const LIMIT_MS = 2_000
 /** Time limit for a removal, which lists keys first, in milliseconds. */
-const REMOVAL_LIMIT_MS = 10_000
+export const REMOVAL_LIMIT_MS = 10_000
 /** How long a store is not used after a timeout, in milliseconds. */
 const REST_MS = 30_000
 /** Most failed removals that are remembered. */
