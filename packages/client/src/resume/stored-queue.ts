@@ -75,6 +75,8 @@ class StoredQueue implements QueueStore {
   readonly #isPersistent: boolean
   readonly #expiresAfterMs: number
   readonly #left: HandedOver
+  /** The key that this tab has used last, in its session storage. Absent where no other page can have used one. */
+  readonly #ofTab: KeyedStore<string> | undefined
   /** The conversation whose queue is stored, and the parts of the keys to remove with its user. */
   #place: { readonly scope: string; readonly userParts: KeyParts | undefined } | undefined
   /** Whether every change of the queue is stored. */
@@ -111,8 +113,13 @@ class StoredQueue implements QueueStore {
     this.#transcript = transcript
     this.#tabs = tabs
     this.#isPersistent = adapter !== tabs
-    this.#expiresAfterMs = scope.config.persistQueueMs ?? DEFAULT_WAIT_MS
+    const { config, environment, logger } = scope
+    const { persistQueueMs, cache } = config
+    this.#expiresAfterMs = persistQueueMs ?? DEFAULT_WAIT_MS
     this.#left = new HandedOver(scope, 'queue', QUEUE_VERSION, adapter, false)
+    const { keyPrefix, contextPrefix } = cache
+    if (this.#isPersistent && environment.page?.window)
+      this.#ofTab = new KeyedStore(KINDS.queue, { environment, cache: { keyPrefix, contextPrefix }, logger })
   }
 
   // ── From the previous page ────────────────────────────────────────────────────────────────────────────────────────
@@ -152,18 +159,18 @@ class StoredQueue implements QueueStore {
     this.#place = { scope, userParts: this.#partsOf(this.#user) }
     const key = window ? left.store.key({ ...parts, page: environment.randomUUID() }) : scope
     if (!left.claim(key)) return []
-    const tabKey = `${scope}tab`
+    const tabKey = left.store.key({ ...parts, page: 'tab' })
     // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
-    const storage = this.#tabs && !this.#isAnonymous ? undefined : window?.sessionStorage
+    const ofTab = this.#tabs && !this.#isAnonymous ? undefined : this.#ofTab
     if (this.#isPersistent) void this.#tabs?.set(key, { value: {}, timestamp: 0 })
-    const restored = await this.#adopt(parts, storage?.getItem(tabKey))
-    storage?.setItem(tabKey, key)
+    const restored = await this.#adopt(parts, ofTab?.peek(tabKey))
+    void ofTab?.set(tabKey, key)
     this.#isStored = !era.isOver
     return restored
   }
 
   /** Moves the messages that are free for this page to the own entry, oldest first. */
-  async #adopt(parts: KeyParts, ofTab?: string | null): Promise<StoredMessage[]> {
+  async #adopt(parts: KeyParts, ofTab?: string): Promise<StoredMessage[]> {
     const { environment } = this.#scope
     const left = this.#left
     const mayAdopt = (key: string) =>
@@ -335,7 +342,7 @@ class StoredQueue implements QueueStore {
     this.#depart()
     if (!parts) return
     await this.#left.remove(async () => {
-      await this.#left.store.remove(parts)
+      await Promise.all([this.#left.store.remove(parts), this.#ofTab?.remove(parts)])
       this.#leave()
     })
   }

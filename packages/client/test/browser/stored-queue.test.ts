@@ -107,6 +107,19 @@ describeInPages('a queue that survives its page, in a page', at => {
     }
   })
 
+  it('[REL-88] sends them after a reload in a tab whose session storage is full', async () => {
+    const page = await waitingPage({ persistQueue: true })
+    await page.reload()
+    service().faults.lift()
+    await page.evaluate(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('The storage is full.', 'QuotaExceededError')
+      }
+    })
+    await openAgain(page, { persistQueue: true })
+    await expect.poll(received).toEqual(TEXTS)
+  })
+
   it('[REL-88] sends them exactly once after the renderer was killed', async () => {
     const config = userConfig()
     const page = await waitingPage(config)
