@@ -39,12 +39,42 @@ export function expiryOfFresh(token: string, now: number, expiresIn?: number): n
 }
 
 /**
- * When to renew a token, in milliseconds since the epoch: `bufferMs` before it expires. A token with a total lifetime
- * of at most `bufferMs` is used until it expires. Otherwise each such token would be renewed as soon as it was
- * obtained.
+ * When to renew a token, in milliseconds since the epoch: five minutes before it expires. A token with a shorter total lifetime
+ * is used until it expires. Otherwise each such token would be renewed as soon as it was obtained.
  */
-export function renewalTime(expiresAt: number, obtainedAt: number, bufferMs = ACCESS_TOKEN_REFRESH_BUFFER_MS): number {
-  return expiresAt - obtainedAt > bufferMs ? expiresAt - bufferMs : expiresAt
+export function renewalTime(expiresAt: number, obtainedAt: number): number {
+  const isLong = expiresAt - obtainedAt > ACCESS_TOKEN_REFRESH_BUFFER_MS
+  return isLong ? expiresAt - ACCESS_TOKEN_REFRESH_BUFFER_MS : expiresAt
+}
+
+/** A time that does not come later when the wall clock is set back: the expiry of a token, or when to renew it. */
+export class ClockTime {
+  readonly #clock: Clock
+  readonly #at: number
+  /** How far the wall clock was ahead of the monotonic one. */
+  readonly #offsetMs: number
+
+  /** @param at in milliseconds since the epoch, by the wall clock as it is now */
+  constructor(clock: Clock, at: number) {
+    this.#clock = clock
+    this.#at = at
+    this.#offsetMs = clock.now() - clock.monotonic()
+  }
+
+  /** As the constructor; undefined for an unknown time. */
+  static of(clock: Clock, at: number | undefined): ClockTime | undefined {
+    return at === undefined ? undefined : new ClockTime(clock, at)
+  }
+
+  /** The time by the wall clock as it is now, in milliseconds since the epoch. */
+  get at(): number {
+    const setBackMs = this.#offsetMs - (this.#clock.now() - this.#clock.monotonic())
+    return setBackMs > SMALLEST_SKEW_MS ? this.#at - setBackMs : this.#at
+  }
+
+  get isPast(): boolean {
+    return this.#clock.now() >= this.at
+  }
 }
 
 /**

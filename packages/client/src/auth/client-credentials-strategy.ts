@@ -2,17 +2,17 @@ import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { expiryOfFresh, renewalTime } from './access-token.ts'
+import { ClockTime, expiryOfFresh, renewalTime } from './access-token.ts'
 import type { ClientCredentialsAuthConfig } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
 import { requestToken } from './token-request.ts'
 
 interface HeldToken {
   readonly accessToken: string
-  /** By the clock of this device, in milliseconds since the epoch. */
-  readonly expiresAt: number | undefined
-  /** When to renew it, in milliseconds since the epoch. */
-  readonly replaceAt: number
+  /** Undefined where it is unknown: the token is used until the service rejects it. */
+  readonly expiry: ClockTime | undefined
+  /** When to renew it. */
+  readonly renewal: ClockTime | undefined
 }
 
 /**
@@ -46,13 +46,13 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
   }
 
   override get expiresAt(): number | undefined {
-    return this.#held?.expiresAt
+    return this.#held?.expiry?.at
   }
 
   /** The token if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
     const held = this.#held
-    return held && this.#environment.clock.now() < held.replaceAt ? held.accessToken : this.refresh()
+    return held && !held.renewal?.isPast ? held.accessToken : this.refresh()
   }
 
   /** @throws {AuthError} `token_request_failed` */
@@ -75,12 +75,12 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
     const request = { tokenUrl, clientId, clientSecret, scopes }
     const { accessToken, expiresIn } = await requestToken(this.#environment, request, this.given, signal)
-    const now = this.#environment.clock.now()
-    const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
-    // A token without a known expiry is used until the service rejects it.
-    const replaceAt = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, now)
     signal.throwIfAborted()
-    this.#held = { accessToken, expiresAt, replaceAt }
+    const { clock } = this.#environment
+    const now = clock.now()
+    const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
+    const renewAt = expiresAt === undefined ? undefined : renewalTime(expiresAt, now)
+    this.#held = { accessToken, expiry: ClockTime.of(clock, expiresAt), renewal: ClockTime.of(clock, renewAt) }
     return accessToken
   }
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { payloadsOf, rejection, setUp as setUpAgent } from '../../test/agent-harness.ts'
+import { FakeProvider } from '../../test/fake-login.ts'
+import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import type { AuthenticationInput } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
@@ -28,7 +30,11 @@ async function setUp(input: 'anonymous' | 'client-credentials', hoursAhead: numb
   auth.setTokenExpiringCallback(({ expiresAt }) => expiring.push(expiresAt))
   await auth.initialize({ deploymentInfo })
   const requests = () => service.seen.filter(({ path }) => path === '/token').length
-  return { auth, clock, expiring, requests }
+  const correct = () => {
+    clock.shiftWallClock(-hoursAhead * HOUR_MS)
+    hoursAhead = 0
+  }
+  return { auth, clock, expiring, requests, correct }
 }
 
 describe.each([-3, 3, 48])('a clock that is %i hours ahead', hours => {
@@ -205,4 +211,105 @@ it('[AUTH-07] a token of the host is reported five minutes before its expiry aft
   await clock.advance(2_000)
   expect(reported).toEqual([55 * MINUTE_MS])
   await auth.cleanup()
+})
+
+describe('a clock that was two hours ahead is corrected', () => {
+  const AHEAD_MS = 2 * HOUR_MS
+
+  it('[AUTH-07] the reported expiry of the token is by the corrected clock', async () => {
+    const service = new FakeService()
+    const { clock } = service
+    const issuedAt = clock.now()
+    clock.shiftWallClock(AHEAD_MS)
+    const accessToken = fakeToken({ iat: issuedAt / 1000, exp: issuedAt / 1000 + 3600, sub: 'customer' })
+    const auth = new AuthenticationService({ type: 'pre-auth', accessToken }, { environment: service.environment() })
+    const expiring: number[] = []
+    auth.setTokenExpiringCallback(({ expiresAt }) => expiring.push(expiresAt))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    clock.shiftWallClock(-AHEAD_MS)
+    await clock.advance(HOUR_MS)
+    expect(expiring).toEqual([issuedAt + HOUR_MS])
+    await auth.cleanup()
+  })
+
+  it('[AUTH-05] a token that the host supplied is replaced by one of the strategy before it expires', async () => {
+    const { auth, clock, correct } = await setUp('anonymous', 2)
+    const issuedAt = clock.now() - AHEAD_MS
+    const supplied = fakeToken({ iat: issuedAt / 1000, exp: issuedAt / 1000 + 3600, jti: 'supplied' })
+    await auth.updateToken(supplied)
+    correct()
+    await clock.advance(54 * MINUTE_MS)
+    expect(await auth.getToken()).toBe(supplied)
+    await clock.advance(2 * MINUTE_MS)
+    expect(await auth.getToken()).not.toBe(supplied)
+    await auth.cleanup()
+  })
+
+  it('[AUTH-05] client credentials are renewed before they expire', async () => {
+    const { auth, clock, correct, requests } = await setUp('client-credentials', 2)
+    const token = await auth.getToken()
+    correct()
+    await clock.advance(54 * MINUTE_MS)
+    expect([await auth.getToken(), requests()]).toEqual([token, 1])
+    await clock.advance(2 * MINUTE_MS)
+    expect(await auth.getToken()).not.toBe(token)
+    await auth.cleanup()
+  })
+
+  it('[AUTH-05] a token of `refreshTokenFn` is renewed before it expires', async () => {
+    const service = new FakeService()
+    const { clock } = service
+    let hoursAhead = 2
+    let count = 0
+    const issue = () => {
+      const iat = clock.now() / 1000 - hoursAhead * 3600
+      return fakeToken({ iat, exp: iat + 3600, jti: ++count, sub: 'ann' })
+    }
+    clock.shiftWallClock(AHEAD_MS)
+    const input: AuthenticationInput = { type: 'pre-auth', accessToken: issue(), refreshTokenFn: issue }
+    const auth = new AuthenticationService(input, { environment: service.environment() })
+    await auth.initialize({ deploymentInfo })
+    const token = await auth.refresh()
+    clock.shiftWallClock(-AHEAD_MS)
+    hoursAhead = 0
+    await clock.advance(54 * MINUTE_MS)
+    expect(await auth.getToken()).toBe(token)
+    await clock.advance(2 * MINUTE_MS)
+    expect(await auth.getToken()).not.toBe(token)
+    await auth.cleanup()
+  })
+
+  it('[AUTH-08] the token of a login is renewed before it expires', async () => {
+    const service = new FakeService()
+    const { clock } = service
+    const provider = new FakeProvider()
+    let hoursAhead = 2
+    let count = 0
+    const session = async () => {
+      const iat = clock.now() / 1000 - hoursAhead * 3600
+      return {
+        accessToken: fakeToken({ iat, exp: iat + 3600, jti: ++count, sub: 'ann' }),
+        // As a token endpoint answers, by the clock of this device.
+        expiresAt: clock.now() + HOUR_MS,
+      }
+    }
+    provider.signIn = provider.renewed = session
+    const environment = service.environment({ page: pageWithWindow({ location: { href: 'https://app.test/' } }) })
+    const login = provider.login(
+      { clientId: 'client', redirectUri: 'https://app.test/callback.html', knownAuthorities: ['login.test'] },
+      { environment },
+    )
+    const auth = new AuthenticationService(login, { environment })
+    await auth.initialize({ deploymentInfo })
+    await auth.authenticate()
+    const token = await auth.getToken()
+    clock.shiftWallClock(-2 * HOUR_MS)
+    hoursAhead = 0
+    await clock.advance(54 * MINUTE_MS)
+    expect(await auth.getToken()).toBe(token)
+    await clock.advance(2 * MINUTE_MS)
+    expect(await auth.getToken()).not.toBe(token)
+    await auth.cleanup()
+  })
 })

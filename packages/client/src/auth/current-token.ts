@@ -4,12 +4,8 @@ import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { subjectOf } from '../util/subject-fingerprint.ts'
-import { ClockSkew } from './access-token.ts'
-import {
-  ACCESS_TOKEN_REFRESH_BUFFER_MS,
-  type AuthenticationServiceOptions,
-  type TokenExpiringCallback,
-} from './auth-strategy.ts'
+import { ClockSkew, ClockTime } from './access-token.ts'
+import type { AuthenticationServiceOptions, TokenExpiringCallback } from './auth-strategy.ts'
 import { answerInTime } from './host-call.ts'
 
 /** Longest single timer, because a sleeping laptop stops all timers. */
@@ -25,7 +21,7 @@ export interface ArrivedToken {
   /** Expiry by the clock of this device, where it differs from the token's `exp`. */
   readonly expiresAt?: number | undefined
   /** How long before its expiry it counts as about to expire, in milliseconds. */
-  readonly bufferMs?: number | undefined
+  readonly bufferMs: number
   /** For a host-supplied token: until when it overrides those of the strategy. */
   readonly until?: number | undefined
   /** The host states that it belongs to another user. */
@@ -44,11 +40,8 @@ export class CurrentToken {
   #user: TokenUser = {}
   /** Called once per token, when it is about to expire and was not renewed. */
   onExpiring: TokenExpiringCallback | undefined
-  /**
-   * When the token counts as about to expire. The first of the two clocks decides: the monotonic one may stop while a laptop
-   * sleeps, and the wall clock may be set back. Undefined when that has been handled.
-   */
-  #due: { readonly wall: number; readonly monotonic: number } | undefined
+  /** When the token counts as about to expire. Undefined when that has been handled. */
+  #due: ClockTime | undefined
   #timer: unknown
   #stopListening: (() => void) | undefined
   #isSuspended = false
@@ -79,7 +72,7 @@ export class CurrentToken {
   /** A host-supplied token that currently overrides those of the strategy. */
   get supplied(): string | undefined {
     const state = this.#state
-    return state.kind === 'supplied' && this.#environment.clock.now() < state.until ? state.token : undefined
+    return state.kind === 'supplied' && !state.until.isPast ? state.token : undefined
   }
 
   /** Expiry of a token of the host by the clock of this device, in milliseconds since the epoch. */
@@ -106,20 +99,23 @@ export class CurrentToken {
       signal.throwIfAborted()
     }
     this.#user = mergeUser(this.#user, user)
+    const { clock } = this.#environment
     const previous = this.#state
     const isSame = previous.token === token
     const expiresAt = arrived.expiresAt ?? this.expiryOf(token)
+    const expiry = ClockTime.of(clock, expiresAt)
     const isAnnounced = isSame && previous.isAnnounced
-    const current = { token, expiresAt, isAnnounced }
-    this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
-    const isOver = expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
+    const current = { token, expiry, isAnnounced }
+    this.#state =
+      until === undefined
+        ? { kind: 'held', ...current }
+        : { kind: 'supplied', until: new ClockTime(clock, until), ...current }
+    const isOver = expiry?.isPast === true
     if (isSame) return !isOver
     if (!isAnonymous) this.#scope?.shared?.handleToken(token)
     // Do not call a host function that returns expired tokens in a loop.
-    this.#watch(
-      expiresAt === undefined || isOver ? undefined : expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS),
-    )
-    if (isOver) this.announce(expiresAt)
+    this.#watch(expiresAt === undefined || isOver ? undefined : expiresAt - bufferMs)
+    if (isOver) this.announce(expiry.at)
     return !isOver
   }
 
@@ -174,36 +170,33 @@ export class CurrentToken {
 
   /** Renews or reports the token if it is about to expire, since timers stop while a laptop sleeps or a page is frozen. */
   checkExpiry(): void {
-    const { clock } = this.#environment
-    const due = this.#due
-    if (!due || (clock.now() < due.wall && clock.monotonic() < due.monotonic)) return
+    if (!this.#due?.isPast) return
     this.#watch(undefined)
     void this.#handleDue()
   }
 
   /** A token that can be renewed is; the host is notified only if that fails. */
   async #handleDue(): Promise<void> {
-    const { token, expiresAt } = this.#state
-    if (expiresAt === undefined) return
+    const { token, expiry } = this.#state
+    if (!expiry) return
     const renewed = this.#renew()
-    if (!renewed) return this.announce(expiresAt)
+    if (!renewed) return this.announce(expiry.at)
     try {
       await renewed
       // A fresh token with a short life is used until it expires.
-      if (token === this.#state.token && this.#environment.clock.now() < expiresAt) this.#watch(expiresAt)
+      if (token === this.#state.token && !expiry.isPast) this.#watch(expiry.at)
     } catch (error) {
       this.#options.logger?.warn('The access token could not be renewed.', {
         reason: error instanceof AuthError ? error.reason : undefined,
       })
-      if (token === this.#state.token) this.announce(expiresAt)
+      if (token === this.#state.token) this.announce(expiry.at)
     }
   }
 
-  /** Watches the given time, by the wall clock, instead of the previous one. */
-  #watch(wall: number | undefined): void {
-    const { clock } = this.#environment
+  /** Watches the given time instead of the previous one. */
+  #watch(at: number | undefined): void {
     this.#disarm()
-    this.#due = wall === undefined ? undefined : { wall, monotonic: clock.monotonic() + wall - clock.now() }
+    this.#due = ClockTime.of(this.#environment.clock, at)
     this.#arm()
   }
 
@@ -211,7 +204,7 @@ export class CurrentToken {
     if (!this.#due || this.#isSuspended) return
     const token = new WeakRef(this)
     this.#stopListening = this.#environment.page?.onReturn(() => token.deref()?.checkExpiry())
-    this.#wait(this.#due.wall, this.#due.monotonic)
+    this.#wait(this.#due)
   }
 
   #disarm(): void {
@@ -221,9 +214,9 @@ export class CurrentToken {
   }
 
   /** Looks at the clocks at least once a minute. So a laptop that slept detects the expiry soon after waking. */
-  #wait(wall: number, monotonic: number): void {
+  #wait(due: ClockTime): void {
     const { clock } = this.#environment
-    const leftMs = Math.max(0, Math.min(wall - clock.now(), monotonic - clock.monotonic()))
+    const leftMs = Math.max(0, due.at - clock.now())
     // A timer must not keep an agent in memory that the host has dropped (REL-01).
     const token = new WeakRef(this)
     this.#timer = clock.setTimeout(() => token.deref()?.look(), Math.min(leftMs, LONGEST_STEP_MS), { background: true })
@@ -233,7 +226,7 @@ export class CurrentToken {
   look(): void {
     const due = this.#due
     this.checkExpiry()
-    if (due && due === this.#due) this.#wait(due.wall, due.monotonic)
+    if (due && due === this.#due) this.#wait(due)
   }
 }
 
@@ -248,22 +241,22 @@ export class CurrentToken {
  *                      supplied      updateToken(), for a strategy that obtains tokens itself
  */
 export type TokenState =
-  | { readonly kind: 'none'; readonly token: null; readonly expiresAt: undefined; readonly isAnnounced: true }
+  | { readonly kind: 'none'; readonly token: null; readonly expiry: undefined; readonly isAnnounced: true }
   | ({ readonly kind: 'held' } & TokenInUse)
-  /** Supplied by the host. It overrides the tokens of the strategy until `until`, in milliseconds since the epoch. */
-  | ({ readonly kind: 'supplied'; readonly until: number } & TokenInUse)
+  /** Supplied by the host. It overrides the tokens of the strategy until `until`. */
+  | ({ readonly kind: 'supplied'; readonly until: ClockTime } & TokenInUse)
 
 /** A token that may be sent. */
 export interface TokenInUse {
   readonly token: string
-  /** Expiry in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
-  readonly expiresAt: number | undefined
+  /** Undefined where it is unknown. */
+  readonly expiry: ClockTime | undefined
   /** Whether the host was notified that this token is about to expire. */
   readonly isAnnounced: boolean
 }
 
 /** The state without a token. */
-const NO_TOKEN: TokenState = { kind: 'none', token: null, expiresAt: undefined, isAnnounced: true }
+const NO_TOKEN: TokenState = { kind: 'none', token: null, expiry: undefined, isAnnounced: true }
 
 /**
  * The user of the tokens so far. An anonymous token has no user; an unreadable token counts as one of the same user. ID

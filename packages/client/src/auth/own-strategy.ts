@@ -1,12 +1,13 @@
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import type {
-  AuthenticationType,
-  AuthStrategy,
-  AuthStrategyInitializeOptions,
-  LogoutOptions,
-  TokenExpiringCallback,
+import {
+  ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AuthenticationType,
+  type AuthStrategy,
+  type AuthStrategyInitializeOptions,
+  type LogoutOptions,
+  type TokenExpiringCallback,
 } from './auth-strategy.ts'
 
 /** The service that uses a strategy. */
@@ -42,8 +43,8 @@ export abstract class OwnStrategy implements Required<Omit<AuthStrategy, 'setTok
   }
 
   /** How long before its expiry a token counts as about to expire, in milliseconds. @default 300_000 */
-  get expiryBufferMs(): number | undefined {
-    return undefined
+  get expiryBufferMs(): number {
+    return ACCESS_TOKEN_REFRESH_BUFFER_MS
   }
 
   /**

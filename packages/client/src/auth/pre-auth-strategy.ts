@@ -1,8 +1,12 @@
 import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
-import { ClockSkew, renewalTime } from './access-token.ts'
-import type { AuthStrategyInitializeOptions, PreAuthConfig } from './auth-strategy.ts'
+import { ClockSkew } from './access-token.ts'
+import {
+  ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AuthStrategyInitializeOptions,
+  type PreAuthConfig,
+} from './auth-strategy.ts'
 import { describeFailure } from './host-call.ts'
 import { OwnStrategy } from './own-strategy.ts'
 import { tokenIn } from './token-request.ts'
@@ -14,8 +18,8 @@ export class PreAuthStrategy extends OwnStrategy {
   readonly #config: PreAuthConfig
   readonly #skew: ClockSkew
   #token: string
-  /** When `refreshTokenFn` returned it. The age of any other token is unknown, so it may expire soon. */
-  #obtainedAt = Number.NEGATIVE_INFINITY
+  /** Whether the whole life of the token is shorter than the time before an expiry: it is used until it expires. */
+  #isShort = false
 
   constructor(config: PreAuthConfig, clock: Clock = defaultEnvironment().clock) {
     super()
@@ -34,8 +38,8 @@ export class PreAuthStrategy extends OwnStrategy {
     return true
   }
 
-  override get expiryBufferMs(): number | undefined {
-    return this.#config.expiryBufferMs
+  override get expiryBufferMs(): number {
+    return this.#config.expiryBufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS
   }
 
   override get expiresAt(): number | undefined {
@@ -54,7 +58,7 @@ export class PreAuthStrategy extends OwnStrategy {
   async getToken(): Promise<string> {
     const { expiresAt } = this
     if (expiresAt === undefined || !this.autoRenews) return this.#token
-    const replaceAt = renewalTime(expiresAt, this.#obtainedAt, this.#config.expiryBufferMs)
+    const replaceAt = this.#isShort ? expiresAt : expiresAt - this.expiryBufferMs
     return this.#clock.now() < replaceAt ? this.#token : this.refresh()
   }
 
@@ -73,13 +77,14 @@ export class PreAuthStrategy extends OwnStrategy {
     }
     if (!token) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
     this.#token = token
-    this.#obtainedAt = this.#clock.now()
+    this.#isShort = (this.expiresAt ?? Number.POSITIVE_INFINITY) - this.#clock.now() <= this.expiryBufferMs
     return token
   }
 
   /** Replaces the token. */
   override updateToken(token: string): void {
     this.#token = token
-    this.#obtainedAt = Number.NEGATIVE_INFINITY
+    // Its age is unknown, so it may expire soon.
+    this.#isShort = false
   }
 }

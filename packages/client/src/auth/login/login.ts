@@ -7,7 +7,7 @@ import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts
 import { Era } from '../../util/era.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
-import { expiryOf, renewalTime } from '../access-token.ts'
+import { ClockTime, expiryOf, renewalTime } from '../access-token.ts'
 import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
 import { answerInTime } from '../host-call.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
@@ -70,8 +70,8 @@ export abstract class Login extends OwnStrategy {
   #environment: Environment | undefined
   #page: LoginPage | undefined
   #logger: Logger | undefined
-  /** The signed-in user. `obtainedAt`: when the token was; the past for a restored one with an unknown age. */
-  #user: { readonly session: LoginSession; readonly obtainedAt: number } | undefined
+  /** The signed-in user, the expiry that the session names, and when to renew the token. */
+  #user: { session: LoginSession; expiry: ClockTime | undefined; renewal: ClockTime | undefined } | undefined
   /** The sign-in in progress. */
   #interaction: Promise<LoginSession> | undefined
   readonly #renewal = new JoinedTask<LoginSession>()
@@ -176,7 +176,7 @@ export abstract class Login extends OwnStrategy {
   }
 
   override get expiresAt(): number | undefined {
-    return this.#user?.session.expiresAt
+    return this.#user?.expiry?.at
   }
 
   override attach({ environment, logger, onSignedOut }: StrategyOwner): void {
@@ -195,9 +195,10 @@ export abstract class Login extends OwnStrategy {
     this.#stopListening ??= this.#follow()
     const session = await this.#unattended('The sign-in', () => this.restore())
     this.#unfinished = undefined
-    this.#user = session ? { session, obtainedAt: Number.NEGATIVE_INFINITY } : undefined
-    if (session) this.#reportSignIn()
-    this.#logger?.debug(session ? 'A session was restored.' : 'No user is signed in.')
+    this.#user = undefined
+    // The age of its token is unknown.
+    if (session) this.#keep(session, Number.NEGATIVE_INFINITY)
+    else this.#logger?.debug('No user is signed in.')
   }
 
   /**
@@ -218,10 +219,8 @@ export abstract class Login extends OwnStrategy {
   async getToken(mayAsk?: () => boolean): Promise<string> {
     if (this.#interaction) return (await this.#interaction).accessToken
     if (!this.#user) return (await this.#interact(this.#scheme)).accessToken
-    const { session, obtainedAt } = this.#user
-    const expiresAt = session.expiresAt ?? expiryOf(session.accessToken)
-    const isValid = expiresAt === undefined || this.environment.clock.now() < renewalTime(expiresAt, obtainedAt)
-    if (isValid) return session.accessToken
+    const { session, renewal } = this.#user
+    if (!renewal?.isPast) return session.accessToken
     try {
       return (await this.#renewOnce(session)).accessToken
     } catch (error) {
@@ -335,7 +334,7 @@ export abstract class Login extends OwnStrategy {
         signal.throwIfAborted()
         this.#interaction = undefined
         if (!session) throw new AuthError('The user came back to the page without having signed in.', 'popup_closed')
-        return this.#keep(session, session.idToken)
+        return this.#keep(session)
       },
       (error: unknown) => {
         if (signal.aborted) throw signal.reason
@@ -354,7 +353,7 @@ export abstract class Login extends OwnStrategy {
       if (this.#user?.session !== session)
         throw new AuthError('Another sign-in replaced the renewal of the access token.', 'token_missing')
       // A renewal may have no ID token. That of the login still identifies the session.
-      return this.#keep(renewed, renewed.idToken ?? session.idToken)
+      return this.#keep({ ...renewed, idToken: renewed.idToken ?? session.idToken })
     }
     // The next session is renewed for itself.
     return this.#renewal.join(renew, undefined, session.accessToken)
@@ -376,9 +375,12 @@ export abstract class Login extends OwnStrategy {
     return Promise.race([work, shownAgain(page, signal).then(() => undefined)])
   }
 
-  #keep(issued: LoginSession, idToken: string | undefined): LoginSession {
-    const session = { ...issued, idToken }
-    this.#user = { session, obtainedAt: this.environment.clock.now() }
+  #keep(session: LoginSession, obtainedAt = this.environment.clock.now()): LoginSession {
+    const { clock } = this.environment
+    const { accessToken, expiresAt } = session
+    const endsAt = expiresAt ?? expiryOf(accessToken)
+    const renewAt = endsAt === undefined ? undefined : renewalTime(endsAt, obtainedAt)
+    this.#user = { session, expiry: ClockTime.of(clock, expiresAt), renewal: ClockTime.of(clock, renewAt) }
     this.#logger?.debug('The user is signed in.')
     this.#reportSignIn()
     return session
