@@ -136,13 +136,13 @@ export class AgentLifecycle implements LifecycleOwner {
     this.become(preparing)
     try {
       await this.#prepare(context, signal)
+      if (!this.#parts.scope.config.retryInitialize) return await this.#load(signal)
       const attempt = () => {
         // A portal selection that failed has left this state.
         this.become(preparing)
         return this.#load(signal)
       }
-      const { scope } = this.#parts
-      return await (scope.config.retryInitialize ? repeatInitialize(this.#parts, attempt, signal) : attempt())
+      return await repeatInitialize(this.#parts, attempt, signal)
     } catch (error) {
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error

@@ -173,7 +173,7 @@ export class Start {
       await authentication.initialize(known)
     }
     signal.throwIfAborted()
-    await authentication.standInForLogin(known)
+    if (authentication.isPKCEStrategy()) await authentication.standInForLogin(known)
     signal.throwIfAborted()
     // A stored login that has expired may have to ask the user for the token of this call.
     const fetchDetails = () => authentication.cancellable(signal, () => api.getAgentDetails({ agentId: id, signal }))
@@ -250,10 +250,13 @@ export class Start {
     const era = this.#userEra.end()
     this.#userEra = era
     try {
-      const [user, rules] = await era.during(
-        inner => Promise.all([fetchUser(loaded, scope, inner), loadRules(loaded, scope, inner)]),
-        signal,
-      )
+      const { isAuthenticated, enableDataMasking } = loaded.agent
+      const load = (inner: AbortSignal) =>
+        Promise.all([
+          isAuthenticated ? fetchUser(loaded, scope, inner) : null,
+          enableDataMasking ? loadRules(loaded, scope, inner) : ('none' as const),
+        ])
+      const [user, rules] = await era.during(load, signal)
       scope.facts.user = user
       this.#rulesMissing = rules === 'unknown'
       this.#masking.settle(rules)
@@ -275,24 +278,22 @@ export class Start {
   }
 }
 
-/** The signed-in user or customer; null for an anonymous agent, and when the service does not return one (FLOW-06). */
-async function fetchUser(
+/** The signed-in user or customer; null when the service does not return one (FLOW-06). */
+function fetchUser(
   { api, agent }: LoadedAgent,
   { params }: AgentScope,
   signal: AbortSignal | undefined,
 ): Promise<UserDetails | null> {
-  if (!agent.isAuthenticated) return null
   const isCustomer = usesPortalProfile(agent, params)
   return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
 }
 
-/** Loads the masking rules of an agent that masks content (FLOW-19). Never fails: a warning gives the reason. */
+/** Loads the masking rules of the agent (FLOW-19). Never fails: a warning gives the reason. */
 async function loadRules(
   loaded: LoadedAgent,
   scope: AgentScope<'maskingPatternsRefused' | 'maskingUnavailable'>,
   signal: AbortSignal,
 ): Promise<FoundRules> {
-  if (!loaded.agent.enableDataMasking) return 'none'
   const onUnavailable = (reason: MaskingUnavailableReason, error?: unknown) =>
     scope.emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error }))
   try {

@@ -40,8 +40,11 @@ export class CurrentToken {
   #user: TokenUser = {}
   /** Called once per token, when it is about to expire and was not renewed. */
   onExpiring: TokenExpiringCallback | undefined
-  /** When the token counts as about to expire. Undefined when that has been handled. */
-  #due: ClockTime | undefined
+  /**
+   * When the token counts as about to expire. The first of the two clocks decides: the monotonic one may stop while a laptop
+   * sleeps, and the wall clock may be set back. Undefined when that has been handled.
+   */
+  #due: { readonly wall: number; readonly monotonic: number } | undefined
   #timer: unknown
   #stopListening: (() => void) | undefined
   #isSuspended = false
@@ -90,15 +93,15 @@ export class CurrentToken {
   async adopt(arrived: ArrivedToken, signal: AbortSignal): Promise<boolean> {
     const { token, isAnonymous, identity, until, bufferMs, userChanged } = arrived
     const user: TokenUser = isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
-    if (isOtherUser(this.#user, user) || (userChanged && !this.#user.isAnonymous)) {
+    const known = userChanged && !this.#user.isAnonymous ? undefined : sameUser(this.#user, user)
+    if (!known) {
       this.drop()
       await this.#changeUser(signal)
-      this.#user = {}
     } else if (this.#user.isAnonymous && !isAnonymous) {
       await this.#scope?.shared?.handleUser()
       signal.throwIfAborted()
     }
-    this.#user = mergeUser(this.#user, user)
+    this.#user = known ?? user
     const { clock } = this.#environment
     const previous = this.#state
     const isSame = previous.token === token
@@ -110,12 +113,12 @@ export class CurrentToken {
       until === undefined
         ? { kind: 'held', ...current }
         : { kind: 'supplied', until: new ClockTime(clock, until), ...current }
-    const isOver = expiry?.isPast === true
+    const isOver = expiresAt !== undefined && expiresAt <= clock.now()
     if (isSame) return !isOver
     if (!isAnonymous) this.#scope?.shared?.handleToken(token)
     // Do not call a host function that returns expired tokens in a loop.
     this.#watch(expiresAt === undefined || isOver ? undefined : expiresAt - bufferMs)
-    if (isOver) this.announce(expiry.at)
+    if (isOver) this.announce(expiresAt)
     return !isOver
   }
 
@@ -170,7 +173,9 @@ export class CurrentToken {
 
   /** Renews or reports the token if it is about to expire, since timers stop while a laptop sleeps or a page is frozen. */
   checkExpiry(): void {
-    if (!this.#due?.isPast) return
+    const { clock } = this.#environment
+    const due = this.#due
+    if (!due || (clock.now() < due.wall && clock.monotonic() < due.monotonic)) return
     this.#watch(undefined)
     void this.#handleDue()
   }
@@ -193,18 +198,24 @@ export class CurrentToken {
     }
   }
 
-  /** Watches the given time instead of the previous one. */
-  #watch(at: number | undefined): void {
+  /** Watches the given time, by the wall clock, instead of the previous one. */
+  #watch(wall: number | undefined): void {
+    const { clock } = this.#environment
     this.#disarm()
-    this.#due = ClockTime.of(this.#environment.clock, at)
+    this.#due = wall === undefined ? undefined : { wall, monotonic: clock.monotonic() + wall - clock.now() }
     this.#arm()
   }
 
+  /** Looks at the clocks at least once a minute. So a laptop that slept detects the expiry soon after waking. */
   #arm(): void {
     if (!this.#due || this.#isSuspended) return
+    const { clock, page } = this.#environment
+    const { wall, monotonic } = this.#due
+    const leftMs = Math.max(0, Math.min(wall - clock.now(), monotonic - clock.monotonic()))
+    // Neither may keep an agent in memory that the host has dropped (REL-01).
     const token = new WeakRef(this)
-    this.#stopListening = this.#environment.page?.onReturn(() => token.deref()?.checkExpiry())
-    this.#wait(this.#due)
+    this.#stopListening ??= page?.onReturn(() => token.deref()?.checkExpiry())
+    this.#timer = clock.setTimeout(() => token.deref()?.look(), Math.min(leftMs, LONGEST_STEP_MS), { background: true })
   }
 
   #disarm(): void {
@@ -213,20 +224,11 @@ export class CurrentToken {
     this.#timer = this.#stopListening = undefined
   }
 
-  /** Looks at the clocks at least once a minute. So a laptop that slept detects the expiry soon after waking. */
-  #wait(due: ClockTime): void {
-    const { clock } = this.#environment
-    const leftMs = Math.max(0, due.at - clock.now())
-    // A timer must not keep an agent in memory that the host has dropped (REL-01).
-    const token = new WeakRef(this)
-    this.#timer = clock.setTimeout(() => token.deref()?.look(), Math.min(leftMs, LONGEST_STEP_MS), { background: true })
-  }
-
   /** Called by the timer. */
   look(): void {
     const due = this.#due
     this.checkExpiry()
-    if (due && due === this.#due) this.#wait(due)
+    if (due && due === this.#due) this.#arm()
   }
 }
 
@@ -273,24 +275,15 @@ export interface TokenUser {
 }
 
 /**
- * Whether a token belongs to another user than the tokens before it. From anonymous to a user is not a change: the
- * conversation continues. From a user to anonymous is one.
+ * The known user, extended by a further token; undefined for a token of another user. From anonymous to a user is not a change:
+ * the conversation continues. From a user to anonymous is one.
  */
-function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
-  if (previous.isAnonymous !== false) return false
-  if (next.isAnonymous) return true
-  if (previous.identity !== undefined && next.identity !== undefined) return previous.identity !== next.identity
-  return previous.access !== undefined && next.access !== undefined && previous.access !== next.access
-}
-
-/** The known user, extended by a further token of the same user. */
-function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
-  if (next.isAnonymous || previous.isAnonymous !== false) return next
-  return {
-    isAnonymous: false,
-    access: next.access ?? previous.access,
-    identity: next.identity ?? previous.identity,
-  }
+function sameUser(previous: TokenUser, next: TokenUser): TokenUser | undefined {
+  if (previous.isAnonymous !== false) return next
+  const { access = previous.access, identity = previous.identity } = next
+  const isKnown = previous.identity !== undefined && next.identity !== undefined
+  const isSame = isKnown ? identity === previous.identity : (previous.access ?? access) === access
+  return isSame && !next.isAnonymous ? { isAnonymous: false, access, identity } : undefined
 }
 
 /** Why a token is obtained: it is needed, the current one was rejected, or the host supplied it. */

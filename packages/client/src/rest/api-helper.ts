@@ -282,7 +282,7 @@ export class ApiHelper {
     const language = row.language === 'both' ? toLangParameter(this.#language) : undefined
     const own = (options as { shortUrlTemplate?: string }).shortUrlTemplate
     const shortUrlTemplate = (row.hasTemplate && (textOf(own) || textOf(this.#config.shortUrlTemplate))) || undefined
-    const fetch = (accessToken: string | undefined, signal: AbortSignal | undefined): Promise<Wire> => {
+    const fetch = (signal: AbortSignal | undefined, accessToken = token): Promise<Wire> => {
       const send: Send<Wire> = ({ query, method } = {}) =>
         request(this.#environment, {
           ...call,
@@ -303,25 +303,24 @@ export class ApiHelper {
       return row.load ? row.load(send, given, message => this.#config.logger?.warn(message)) : send()
     }
     const { keptBy, sharedAs, name } = row
-    if (!keptBy) return row.renews ? this.#renewing(fetch, token, options.signal) : fetch(token, options.signal)
+    if (!keptBy) return row.renews ? this.#renewing(fetch, token, options.signal) : fetch(options.signal)
     const languages = [language, call.headers?.['Accept-Language']].filter(Boolean).join() || undefined
     const parameters: Record<string, string | undefined> = { language: languages, shortUrlTemplate }
     for (const option of keptBy) parameters[option] = textOf(given[option]) || undefined
     const user = row.perUser && token ? subjectFingerprint(token) : undefined
     const store = sharedAs ? openSharedStore(sharedAs, this.#environment, this.#config.cache?.enabled) : this.#cache
     const key = store.key(sharedAs ? { deployment: this.#api } : { name, ...parameters, api: this.#api, user })
-    const work = (signal: AbortSignal) => fetch(token, signal)
-    return store.load(key, work, options.signal, row.parseKept ?? call.parse) as Promise<Wire>
+    return store.load(key, fetch, options.signal, row.parseKept ?? call.parse) as Promise<Wire>
   }
 
   /** Repeats a call once with a new token if the service rejects the token, as far as there is a new one. */
   async #renewing<Wire>(
-    fetch: (token: string | undefined, signal: AbortSignal | undefined) => Promise<Wire>,
+    fetch: (signal: AbortSignal | undefined, token?: string) => Promise<Wire>,
     token: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Wire> {
     try {
-      return await fetch(token, signal)
+      return await fetch(signal)
     } catch (refused) {
       const { refreshToken } = this.#config
       if (!(refused instanceof ApiError && refused.status === 401) || !refreshToken) throw refused
@@ -330,7 +329,7 @@ export class ApiHelper {
         refused.cause = cause
       })
       if (!renewed || renewed === token) throw refused
-      return fetch(renewed, signal)
+      return fetch(signal, renewed)
     }
   }
 
