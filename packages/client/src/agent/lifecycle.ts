@@ -121,7 +121,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable('initialize()')
     if (this.#state.at === 'ready') return READY
     if (this.#state.at === 'choosing' && this.#portals)
-      return (await this.#portals.gate(this.#state, signal)) ?? this.initialize(context, signal)
+      return (await this.#portals.gate(this.#state, signal)) ?? this.initialize(context, signal, isInteractive)
     // Joining a run may allow what it was not allowed before, and not the reverse.
     const { status } = this.#parts.scope
     status.isInteractive = isInteractive || (this.#state.at === 'preparing' && status.isInteractive !== false)

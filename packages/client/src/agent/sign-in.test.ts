@@ -109,6 +109,40 @@ describe('an agent for signed-in users', () => {
     expect(identity.calls).toEqual(['restore'])
   })
 
+  it('opens no login for a call that may not ask the user after the portal selection that it waited for has failed', async () => {
+    const { emulator, clock, make } = setUp()
+    const identity = new FakeProvider()
+    const old = {
+      accessToken: emulator.control.issueToken({ subject: 'desk-agent', lifeSeconds: 310 }),
+      expiresAt: clock.now() + 310_000,
+    }
+    identity.restored = async () => old
+    identity.renewed = async () => {
+      throw new AuthError('The user is needed.', 'interaction_required')
+    }
+    let isHeld = false
+    let fail: (() => void) | undefined
+    const fetch: typeof emulator.fetch = (input, init) =>
+      isHeld && String(input).includes('/myportals')
+        ? new Promise((_resolve, reject) => {
+            fail = () => reject(new Error('The network failed.'))
+          })
+        : emulator.fetch(input, init)
+    const { agent } = make({ id: 'desk', auth: byLogin(identity), cache: { enabled: false } }, { fetch })
+    expect(await agent.initialize({ interactive: false })).toMatchObject({ gate: 'portal' })
+    isHeld = true
+    const restarted = rejection(agent.restartPortalInitializer())
+    await eventually(() => fail !== undefined, 'the request for the portals')
+    const waiting = rejection(agent.initialize({ interactive: false }))
+    await clock.advance(20_000)
+    isHeld = false
+    fail?.()
+    expect(await restarted).toMatchObject({ code: 'PORTAL_FETCH_FAILED' })
+    expect(await waiting).toMatchObject({ reason: 'interaction_required' })
+    expect(identity.calls).not.toContain('login popup')
+    await agent.destroy()
+  })
+
   it('renews a restored login without the user until it may ask', async () => {
     const { emulator, clock, make } = setUp()
     const identity = new FakeProvider()

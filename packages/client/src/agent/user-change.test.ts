@@ -76,6 +76,27 @@ describe('another user', () => {
     await agent.destroy()
   })
 
+  it('[SEC-16] is not followed by a token of the previous one that `refreshTokenFn` returns late', async () => {
+    const { clock, emulator, make } = setUp()
+    const issue = (subject: string) => emulator.control.issueToken({ subject })
+    const answers: ((token: string) => void)[] = []
+    const refreshTokenFn = () => new Promise<string>(resolve => answers.push(resolve))
+    const auth = { type: 'pre-auth', accessToken: issue('customer'), refreshTokenFn } as const
+    const { agent } = make({ id: 'account', auth })
+    let changes = 0
+    agent.on('userChanged', () => changes++)
+    await agent.initialize()
+    await clock.advance(3_590_000)
+    expect(answers).toHaveLength(1)
+    await passing(clock, agent.updateAccessToken(issue('new-customer')))
+    for (const answer of answers) answer(issue('customer'))
+    await clock.advance(0)
+    await agent.initialize()
+    expect(agent.getUserDetails()).toMatchObject({ id: 'new-customer' })
+    expect(changes).toBe(1)
+    await agent.destroy()
+  })
+
   it('[SEC-16] cancels a portal selection of the previous user', async () => {
     const sessionStorage = new FakeStorage()
     const { clock, emulator, make } = setUp({}, { sessionStorage })

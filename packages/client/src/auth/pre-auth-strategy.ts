@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
+import { Era } from '../util/era.ts'
 import { ClockSkew } from './access-token.ts'
 import {
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
@@ -20,6 +21,8 @@ export class PreAuthStrategy extends OwnStrategy {
   #token: string
   /** Whether the whole life of the token is shorter than the time before an expiry: it is used until it expires. */
   #isShort = false
+  /** Ended by a newer token, and by a newer call of the host's function: what an earlier call still returns is not used. */
+  #era = new Era()
 
   constructor(config: PreAuthConfig, clock: Clock = defaultEnvironment().clock) {
     super()
@@ -69,6 +72,7 @@ export class PreAuthStrategy extends OwnStrategy {
    */
   async refresh(): Promise<string> {
     if (!this.#config.refreshTokenFn) return this.#token
+    const era = (this.#era = this.#era.end())
     let token: string
     try {
       token = tokenIn(await this.#config.refreshTokenFn())
@@ -76,6 +80,7 @@ export class PreAuthStrategy extends OwnStrategy {
       throw new AuthError(`refreshTokenFn failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
     }
     if (!token) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
+    if (era.isOver) return token
     this.#token = token
     this.#isShort = (this.expiresAt ?? Number.POSITIVE_INFINITY) - this.#clock.now() <= this.expiryBufferMs
     return token
@@ -83,6 +88,7 @@ export class PreAuthStrategy extends OwnStrategy {
 
   /** Replaces the token. */
   override updateToken(token: string): void {
+    this.#era = this.#era.end()
     this.#token = token
     // Its age is unknown, so it may expire soon.
     this.#isShort = false
