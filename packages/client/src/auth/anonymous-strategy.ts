@@ -10,13 +10,8 @@ import { Era } from '../util/era.ts'
 import { ClockSkew, expiryOf, expiryOfFresh, readClaims, renewalTime } from './access-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
-import { scopeFingerprint, uniqueScopes } from './scopes.ts'
-import {
-  type AnonymousTokenPlan,
-  fetchOAuthMetadata,
-  planAnonymousToken,
-  requestAnonymousToken,
-} from './token-request.ts'
+import { prefixScopes, scopeFingerprint, uniqueScopes } from './scopes.ts'
+import { type AnonymousTokenPlan, fetchOAuthMetadata, planAnonymousToken, requestToken } from './token-request.ts'
 
 /** Lifetime of a token for which neither the token nor its response says one, in milliseconds. */
 const ASSUMED_LIFE_MS = 300_000
@@ -151,7 +146,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const { apiDomain, tenantId } = given.deploymentInfo
     const { clock } = this.#environment
     const endsAt = clock.monotonic() + TOKEN_WAIT_MS
-    const plan = await this.#metadata.load(
+    const { tokenUrl, scopePrefix } = await this.#metadata.load(
       this.#metadata.key(this.#metadataOwner),
       async flight => {
         const { onRateLimited } = given
@@ -164,8 +159,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
       stored => typeof stored.tokenUrl === 'string' && typeof stored.scopePrefix === 'string' && stored,
     )
     const limitMs = endsAt - clock.monotonic()
-    const granted = await requestAnonymousToken(this.#environment, plan, scopes, given, signal, limitMs)
-    const { accessToken, expiresIn } = granted
+    const request = { tokenUrl, scopes: prefixScopes(scopes, scopePrefix) }
+    const { accessToken, expiresIn } = await requestToken(this.#environment, request, given, signal, limitMs)
     const now = clock.now()
     const assumed = now + (expiresIn === undefined ? this.#assumedLifeMs : expiresIn * 1000)
     const expiresAt = expiryOfFresh(accessToken, now) ?? assumed

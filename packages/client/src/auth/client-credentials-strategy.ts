@@ -72,8 +72,8 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
   }
 
   async #request(signal: AbortSignal): Promise<string> {
-    const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    const request = { tokenUrl, clientId, clientSecret, scopes }
+    const { tokenUrl, clientId: id, clientSecret: secret, scopes = [] } = this.#config
+    const request = { tokenUrl, scopes, client: { id, secret } }
     const { accessToken, expiresIn } = await requestToken(this.#environment, request, this.given, signal)
     signal.throwIfAborted()
     const { clock } = this.#environment

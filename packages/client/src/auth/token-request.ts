@@ -12,7 +12,6 @@ import { FetchFailure, fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } f
 import { objectIn } from '../util/json.ts'
 import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
 import type { AuthStrategyInitializeOptions } from './auth-strategy.ts'
-import { prefixScopes } from './scopes.ts'
 
 /*
  * Tokens by client id and secret: the deployment's metadata, which names the endpoint of anonymous tokens, and the grant.
@@ -89,34 +88,13 @@ export interface GrantedToken {
   readonly expiresIn: number | undefined
 }
 
-/**
- * Requests an anonymous token: with the placeholder credentials, from the endpoint that the deployment names.
- *
- * @param scopes without the prefix of the API
- * @throws {AuthError} as {@link requestToken}
- */
-export function requestAnonymousToken(
-  environment: Network,
-  { tokenUrl, scopePrefix }: AnonymousTokenPlan,
-  scopes: readonly string[],
-  given: TokenDeployment,
-  signal?: AbortSignal,
-  limitMs?: number,
-): Promise<GrantedToken> {
-  const { id, secret } = ANONYMOUS_CLIENT
-  const request = { tokenUrl, clientId: id, clientSecret: secret, scopes: prefixScopes(scopes, scopePrefix) }
-  return requestToken(environment, { ...request, isNamed: true }, given, signal, limitMs)
-}
-
 /** One client-credentials grant. */
 export interface TokenRequest {
   readonly tokenUrl: string
-  readonly clientId: string
-  readonly clientSecret: string
   /** In the form of the endpoint. An empty list sends none. */
   readonly scopes: readonly string[]
-  /** Whether the deployment named the endpoint, and not the host. @default false */
-  readonly isNamed?: boolean
+  /** The client of the host. @default the placeholder of anonymous tokens, whose endpoint the deployment names */
+  readonly client?: { readonly id: string; readonly secret: string }
 }
 
 /**
@@ -128,19 +106,20 @@ export interface TokenRequest {
  */
 export async function requestToken(
   environment: Network,
-  { tokenUrl, clientId, clientSecret, scopes, isNamed = false }: TokenRequest,
+  { tokenUrl, scopes, client }: TokenRequest,
   given: TokenDeployment | undefined,
   signal?: AbortSignal,
   limitMs = TOKEN_WAIT_MS,
 ): Promise<GrantedToken> {
   const address = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw failed('the address of the token endpoint is invalid')
-  if (address.protocol === 'http:' && !mayUseHttp(address.hostname, given, isNamed))
+  if (address.protocol === 'http:' && !mayUseHttp(address.hostname, given, client === undefined))
     throw failed('the token endpoint does not use https')
   // The gateway in front of the anonymous token endpoint inserts the real credentials; it relies on this order.
+  const { id, secret } = client ?? ANONYMOUS_CLIENT
   const form = new URLSearchParams({
-    client_id: clientId,
-    client_secret: clientSecret,
+    client_id: id,
+    client_secret: secret,
     grant_type: 'client_credentials',
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   })

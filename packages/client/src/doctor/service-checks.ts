@@ -1,6 +1,6 @@
 import { paths, restBase } from '@aiagent/protocol'
-import { defaultScopes, resolveScopes } from '../auth/scopes.ts'
-import { fetchOAuthMetadata, planAnonymousToken, requestAnonymousToken } from '../auth/token-request.ts'
+import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'
+import { fetchOAuthMetadata, planAnonymousToken, requestToken } from '../auth/token-request.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { ApiHelper } from '../rest/api-helper.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
@@ -192,9 +192,10 @@ async function anonymousToken(
 ): Promise<{ accessToken: string; expiresIn: number | undefined }> {
   const { environment, deployment, metadata } = examination
   if (!deployment || !metadata) throw new TypeError('The deployment is unknown.')
-  const plan = planAnonymousToken(metadata, deployment.tenantId)
+  const { tokenUrl, scopePrefix } = planAnonymousToken(metadata, deployment.tenantId)
+  const request = { tokenUrl, scopes: prefixScopes(scopes, scopePrefix) }
   const given = { deploymentInfo: deployment, endpoint: examination.options.endpoint }
-  const granted = await limited(examination, signal => requestAnonymousToken(environment, plan, scopes, given, signal))
+  const granted = await limited(examination, signal => requestToken(environment, request, given, signal))
   examination.secrets.add(granted.accessToken)
   return granted
 }

@@ -256,7 +256,7 @@ export class ApiHelper {
       about: about?.(given),
       bareToken: row.auth === 'bare',
       headers: accepted ? { Accept: 'application/json', 'Accept-Language': accepted } : undefined,
-      parse: row.parse && withEncryptedAddresses(row.parse, row.addresses, endpoint),
+      parse: row.parse && row.addresses ? withEncryptedAddresses(row.parse, row.addresses, endpoint) : row.parse,
       onRateLimited,
     }
     const { signal } = options
@@ -387,7 +387,7 @@ function queryOf(parameters: Readonly<Record<string, string | undefined>>, hasPl
  */
 function withEncryptedAddresses<Wire>(
   parse: Reader<Wire>,
-  members: readonly (keyof Wire & string)[] = [],
+  members: readonly (keyof Wire & string)[],
   trusted: string,
 ): Reader<Wire> {
   const origin = restBase(trusted)
