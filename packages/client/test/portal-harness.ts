@@ -77,9 +77,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
   const emit: Emit<AgentEventType> = (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload()))
   const pipeline = new PortalPipeline({
     scope: Object.assign(setUpScope({ environment, logger: { warn: tell('warning') } }), { emit }),
-    profileCache: new ProfileCache({
-      place: { environment, deployment: 'https://a.test', agent: '7', adapter },
-    }),
+    profileCache: new ProfileCache({ environment, deployment: 'https://a.test', agent: '7', adapter }),
     selectedProfiles: new SelectedProfileStore({
       environment,
       deployment: 'https://a.test',

@@ -62,11 +62,8 @@ export class PortalLifecycle {
     const calls = (parts.calls ??= scope.own(new CallState(scope, context)))
     this.#calls = calls
     const place = { environment, deployment: config.endpoint, logger }
-    const profileCache = new ProfileCache({
-      place: { ...place, cache: config.cache, agent: config.id, userState: scope },
-      language: () => start.language,
-      onRemovalFailed: error => logger.error('Could not remove cached profiles from the cache adapter.', error),
-    })
+    const ofProfiles = { ...place, cache: config.cache, agent: config.id, userState: scope }
+    const profileCache = new ProfileCache(ofProfiles, () => start.language)
     this.#selectedProfiles = new SelectedProfileStore(place)
     this.pipeline = new PortalPipeline({
       scope,

@@ -18,7 +18,7 @@ function setUp(adapter: CacheAdapter = new MemoryCacheAdapter()) {
     const place = isShared
       ? { environment: sharing, cache: { ttl: 1_000, adapter } }
       : { environment, cache: { ttl: 1_000 }, adapter }
-    return new ProfileCache({ place: { ...place, deployment, agent } })
+    return new ProfileCache({ ...place, deployment, agent })
   }
   return { adapter, clock, environment, make, cache: make() }
 }
@@ -38,7 +38,7 @@ describe('ProfileCache', () => {
     const { adapter, environment, cache } = setUp()
     let language: string | undefined = 'fr-CA'
     const place = { environment, adapter, deployment: 'https://a.test', agent: '7' }
-    const choosing = new ProfileCache({ place, language: () => language })
+    const choosing = new ProfileCache(place, () => language)
     await choosing.keep(5, 'ada', profiles)
     language = 'FR-ca'
     expect(await choosing.get(5, 'ada')).toEqual(profiles)
@@ -148,7 +148,7 @@ describe('ProfileCache', () => {
     for (const config of [{ enabled: false }, { adapter: failing }]) {
       const { environment } = setUp()
       const place = { environment, cache: config, deployment: 'https://a.test', agent: '7', warn() {} }
-      const cache = new ProfileCache({ place })
+      const cache = new ProfileCache(place)
       await cache.keep(5, 'ada', profiles)
       expect(await cache.get(5, 'ada')).toBeUndefined()
       await cache.forget()

@@ -5,25 +5,24 @@ import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
 import { createCacheAdapter } from '../../storage/storage-cache-adapter.ts'
 import { TextAdapter } from '../../storage/text-adapter.ts'
 
-export interface ProfileCacheOptions {
-  /** Its agent is the configured one, which stays in the key even where the user picks another agent. */
-  readonly place: StorePlace & { readonly deployment: string; readonly agent: string }
-  /** The language that the host set; without one, names are in the agent's language. */
-  language?(): string | undefined
-  /** Called when entries could not be removed from the store. */
-  onRemovalFailed?(error: unknown): void
-}
-
 /** Caches the profiles of each portal and user as of the last completed run, so that the next run needs no request. */
 export class ProfileCache {
-  readonly #options: ProfileCacheOptions
+  readonly #place: StorePlace
+  readonly #language: (() => string | undefined) | undefined
   readonly #store: KeyedStore<readonly UserProfile[]>
   /** What all keys of the agent have in common. */
   readonly #agent: { readonly agent: string; readonly deployment: string }
 
-  constructor(options: ProfileCacheOptions) {
-    const { place } = options
-    this.#options = options
+  /**
+   * @param place its agent is the configured one, which stays in the key even where the user picks another agent
+   * @param language the language that the host set; without one, names are in the agent's language
+   */
+  constructor(
+    place: StorePlace & { readonly deployment: string; readonly agent: string },
+    language?: () => string | undefined,
+  ) {
+    this.#place = place
+    this.#language = language
     this.#store = new KeyedStore(KINDS.profiles, place)
     this.#agent = { agent: place.agent, deployment: restBase(place.deployment) }
   }
@@ -55,12 +54,12 @@ export class ProfileCache {
     try {
       await work()
     } catch (error) {
-      this.#options.onRemovalFailed?.(error)
+      this.#place.logger?.warn('Could not remove cached profiles. They stay until they expire.', { error })
     }
   }
 
   #key(portalId: Id, user: string): string {
-    const chosen = this.#options.language?.()
+    const chosen = this.#language?.()
     const language = chosen ? toLangParameter(chosen) : undefined
     return this.#store.key({ ...this.#agent, portal: String(portalId), user, language })
   }
