@@ -305,6 +305,18 @@ describe('destroy()', () => {
 })
 
 describe('destroy() and what comes late', () => {
+  it('a token of client credentials keeps no timer', async () => {
+    const { clock, emulator, make } = setUp()
+    const http = heldFetch(emulator.fetch, url => url.includes('login.test'))
+    const config = { tokenUrl: 'https://login.test/token', clientId: 'me', clientSecret: 'secret' }
+    const { agent } = make({ auth: { type: 'client-credentials', config } }, { fetch: http.fetch })
+    const failed = rejection(agent.initialize())
+    await eventually(() => http.held.length === 1)
+    await agent.destroy()
+    expect(await failed).toMatchObject({ code: 'ABORTED' })
+    expect(clock.pendingTimers).toBe(0)
+  })
+
   it.each(['help', 'account'])('a token of a host function does not start the agent %s', async id => {
     const { clock, emulator, make } = setUp()
     for (const calls of [1, 2]) {

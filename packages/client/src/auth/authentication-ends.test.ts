@@ -503,6 +503,16 @@ describe('a logout', () => {
     expect(logout).toHaveBeenCalledTimes(1)
   })
 
+  it('[SEC-15] ends an update of the token that waits for the code of the login', async () => {
+    const { auth } = setUp({ type: 'pkce', config: LOGIN })
+    const updated = errorOf(auth.updateToken('given'))
+    const left = auth.logout()
+    expect(await updated).toMatchObject({ name: 'AuthError', reason: 'token_missing' })
+    await left
+    await auth.initialize({ deploymentInfo })
+    expect([auth.getCachedToken(), auth.hasUser]).toEqual([null, false])
+  })
+
   it('opens the window of a login before the chat is closed', async () => {
     const { auth, environment, token } = setUp({ type: 'pkce', config: LOGIN })
     const open = vi.fn(() => null)

@@ -264,7 +264,7 @@ export class AuthenticationService {
   ): Promise<void> {
     const given = tokenIn(token)
     if (!given) throw new AuthError('The access token is empty.', 'invalid_input')
-    const strategy = this.#source.strategy ?? (await this.#load())
+    const strategy = this.#source.strategy ?? (await this.#era.during(() => this.#load()))
     const expiresAt = this.#current.expiryOf(given)
     const ends = expiresAt ?? Number.POSITIVE_INFINITY
     const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#environment.clock.now())

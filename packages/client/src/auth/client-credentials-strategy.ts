@@ -62,8 +62,13 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
 
   /** Drops the token. */
   override logout(): void {
-    this.#renewal.abort(new AuthError('The token request was ended by logout().', 'token_missing'))
+    this.cleanup()
     this.#held = undefined
+  }
+
+  /** Ends the request in flight. */
+  override cleanup(): void {
+    this.#renewal.abort(new AuthError('The token request was ended by cleanup().', 'token_missing'))
   }
 
   /** Host of the token endpoint. */
