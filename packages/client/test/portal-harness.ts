@@ -1,5 +1,6 @@
 import type { AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
 import { ManualClock } from '@aiagent/test-support'
+import type { CallState } from '../src/contact-center/connector/call-state.ts'
 import { PortalPipeline } from '../src/contact-center/portal/portal-pipeline.ts'
 import type { PortalInput } from '../src/contact-center/portal/portal-run.ts'
 import { ProfileCache, SelectedProfileStore } from '../src/contact-center/portal/profile-stores.ts'
@@ -85,7 +86,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     }),
     onComplete: tell('complete'),
     onSwitch: tell('switch'),
-    onFilterTags: tell('tags'),
+    calls: { setUserFilterTags: tell('tags') } as unknown as CallState,
   })
   const input = (more: Partial<PortalInput> = {}): PortalInput => ({
     api,

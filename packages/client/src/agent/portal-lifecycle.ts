@@ -67,17 +67,11 @@ export class PortalLifecycle {
     this.#selectedProfiles = new SelectedProfileStore(place)
     this.pipeline = new PortalPipeline({
       scope,
+      calls,
       profileCache,
       selectedProfiles: this.#selectedProfiles,
       onComplete: selection => this.#completeSelection(selection),
       onSwitch: () => this.#switchPortal(),
-      onFilterTags: tags => {
-        try {
-          calls.setUserFilterTags(tags)
-        } catch (error) {
-          logger.warn('The filter tags of the connector are invalid.', { error })
-        }
-      },
     })
     scope.own(this)
   }

@@ -44,8 +44,8 @@ export interface AuthStrategyInitializeOptions {
  * One way to obtain access tokens. A host may supply its own.
  *
  * `initialize` is called first; then `authenticate` (which may involve the user) and `getToken` (which should not) in any
- * order. A call that does not settle within 30 seconds fails with an `AuthError`, except `authenticate` and `logout`, which
- * may wait for the user. The optional members are used where they exist.
+ * order. A call that does not settle within 30 seconds fails with an `AuthError`, except `authenticate`, which may wait for the
+ * user. The optional members are used where they exist.
  */
 export interface AuthStrategy {
   /** Called with the deployment before any other method. */

@@ -117,9 +117,7 @@ export class AuthenticationService {
     const { type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
-    const { deploymentInfo, endpoint, scopes, onRateLimited } = options
-    const postAuthentication = this.#authenticatedCallback(this.#era)
-    const given = { deploymentInfo, endpoint, scopes, onRateLimited, postAuthentication }
+    const given = { ...options, postAuthentication: this.#authenticatedCallback(this.#era) }
     await this.#call('initialize()', strategy => strategy.initialize(given))
     this.#source = { ...this.#source, isInitialized: true }
   }

@@ -85,7 +85,7 @@ describe('PortalPipeline', () => {
           else if (how === 'start') start(false, false)
           else if (how === 'reset') track(pipeline.reset(), undefined)
         }
-        const handlers: Pick<PortalParts, 'onComplete' | 'onSwitch' | 'onFilterTags'> = {
+        const handlers: Pick<PortalParts, 'onComplete' | 'onSwitch'> = {
           onComplete: ({ portal, availablePortals }) => {
             expect(allowed).toBe(1)
             allowed = 0
@@ -101,7 +101,6 @@ describe('PortalPipeline', () => {
               throw new SDKError('The chat could not be left.', 'ABORTED', { cause })
             })
           },
-          onFilterTags() {},
         }
         const pipeline: PortalPipeline = new PortalPipeline({
           ...handlers,

@@ -20,6 +20,7 @@ import type { AgentScope } from '../../scope.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
+import type { CallState } from '../connector/call-state.ts'
 import type { ConnectorPortalHooks } from '../connector/platform-connector.ts'
 import {
   choosePortal,
@@ -58,8 +59,8 @@ export interface PortalParts {
   readonly scope: AgentScope<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
   readonly profileCache: ProfileCache
   readonly selectedProfiles: SelectedProfileStore
-  /** The connector returned filter tags. */
-  onFilterTags(tags: Record<string, unknown>): void
+  /** Receives the filter tags of the connector. */
+  readonly calls: CallState
   /** Everything is selected. Called once for each run, and awaited. */
   onComplete(selection: PortalSelection): Awaitable<void>
   /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
@@ -190,8 +191,17 @@ export class PortalRun {
     })
     const tags = await tagsAsked
     signal.throwIfAborted()
-    if (tags) this.#parts.onFilterTags(tags)
+    if (tags) this.#setFilterTags(tags)
     return { ...withPortalName(portals, portal, details), details, profiles: Object.freeze(profiles) }
+  }
+
+  #setFilterTags(tags: Record<string, unknown>): void {
+    const { calls, scope } = this.#parts
+    try {
+      calls.setUserFilterTags(tags)
+    } catch (error) {
+      scope.logger.warn('The filter tags of the connector are invalid.', { error })
+    }
   }
 
   get #usesPortalProfile(): boolean {
