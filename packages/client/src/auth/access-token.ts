@@ -83,25 +83,15 @@ export class ClockTime {
  */
 export class ClockSkew {
   readonly #clock: Clock
-  #aheadMs: number
+  #aheadMs = 0
   /** How far the wall clock was ahead of the monotonic one. It increases while a laptop sleeps. */
   #offsetMs: number
   /** The last token of the host. */
   #last: { readonly token: string; readonly iat: number } | undefined
 
-  /** @param aheadMs what a token shows that was issued just now, in milliseconds */
-  constructor(clock: Clock, aheadMs = 0) {
+  constructor(clock: Clock) {
     this.#clock = clock
-    this.#aheadMs = aheadMs
     this.#offsetMs = clock.now() - clock.monotonic()
-  }
-
-  /** The known skew in milliseconds. */
-  current(): number {
-    const offsetMs = this.#clock.now() - this.#clock.monotonic()
-    if (offsetMs < this.#offsetMs - SMALLEST_SKEW_MS) this.#aheadMs = 0
-    this.#offsetMs = offsetMs
-    return this.#aheadMs
   }
 
   /**
@@ -116,11 +106,14 @@ export class ClockSkew {
     if (exp === undefined) return undefined
     const expiresAt = exp * 1000
     if (iat === undefined) return expiresAt
+    const offsetMs = this.#clock.now() - this.#clock.monotonic()
+    if (offsetMs < this.#offsetMs - SMALLEST_SKEW_MS) this.#aheadMs = 0
+    this.#offsetMs = offsetMs
     const age = this.#clock.now() - iat * 1000
     const isSame = token === this.#last?.token
     const isNewer = !isSame && (!this.#last || iat > this.#last.iat)
     this.#last = { token, iat }
-    let aheadMs = this.current()
+    let aheadMs = this.#aheadMs
     // While time passes, the same token seems to be less far in the future.
     if (!isSame || age >= -SMALLEST_SKEW_MS) aheadMs = Math.max(0, aheadMs)
     if (age < aheadMs - SMALLEST_SKEW_MS) aheadMs = age < -SMALLEST_SKEW_MS ? age : Math.max(0, age)

@@ -7,7 +7,7 @@ import { TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { Era } from '../util/era.ts'
-import { ClockSkew, expiryOf, expiryOfFresh, readClaims, renewalTime } from './access-token.ts'
+import { ClockTime, expiryOf, expiryOfFresh, readClaims, renewalTime } from './access-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
 import { prefixScopes, scopeFingerprint, uniqueScopes } from './scopes.ts'
@@ -39,8 +39,8 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   /** Key of the token for the scopes; empty before {@link initialize}. */
   #key = ''
   #expiresAt: number | undefined
-  /** Learned from the last new token. */
-  #skew: ClockSkew | undefined
+  /** The last token that this strategy has obtained. Its expiry by the present clock shows the skew of that. */
+  #own: { readonly accessToken: string; readonly expiry: ClockTime } | undefined
   #era = new Era()
 
   /** @param logger receives a warning if the store fails or refuses writes; without it, the console does */
@@ -69,17 +69,19 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
-    const skewMs = this.#skew?.current() ?? 0
     const stored = await this.#tokens.get(this.#key)
     const { accessToken, expiresAt: storedExpiry } = Object(stored?.value) as { [Field in keyof StoredToken]?: unknown }
     // Other code may have written it.
     if (!stored || typeof accessToken !== 'string' || accessToken === '' || typeof storedExpiry !== 'number')
       return this.#obtain()
     const { exp, iat } = readClaims(accessToken)
+    const own = this.#own
+    const skewMs = own ? own.expiry.at - (expiryOf(own.accessToken) ?? own.expiry.at) : 0
     // The stored times have the error that the clock had when they were stored.
-    const expiresAt = exp === undefined ? storedExpiry : exp * 1000 + skewMs
-    const issuedAt = exp === undefined || iat === undefined ? stored.timestamp : iat * 1000 + skewMs
-    if (this.#environment.clock.now() >= renewalTime(expiresAt, issuedAt)) return this.#obtain()
+    const known = exp === undefined ? storedExpiry : exp * 1000 + skewMs
+    const expiresAt = accessToken === own?.accessToken ? own.expiry.at : known
+    const lifeMs = exp === undefined || iat === undefined ? storedExpiry - stored.timestamp : (exp - iat) * 1000
+    if (this.#environment.clock.now() >= renewalTime(expiresAt, expiresAt - lifeMs)) return this.#obtain()
     this.#expiresAt = expiresAt
     return accessToken
   }
@@ -114,6 +116,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
   /** Removes tokens and metadata from a page's own store. A store that several users share keeps them. */
   override async logout(): Promise<void> {
     this.cleanup()
+    this.#own = undefined
     if (!this.given || this.#tokens.isShared) return
     await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataOwner)])
   }
@@ -132,7 +135,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const obtain = this.#request.bind(this, this.#scopes, key)
     const { accessToken, expiresAt } = await this.#era.during(signal => this.#tokens.share(key, obtain, signal))
     this.#expiresAt = expiresAt
-    this.#skew = new ClockSkew(this.#environment.clock, expiresAt - (expiryOf(accessToken) ?? expiresAt))
+    this.#own = { accessToken, expiry: new ClockTime(this.#environment.clock, expiresAt) }
     return accessToken
   }
 

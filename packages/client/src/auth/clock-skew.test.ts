@@ -92,6 +92,17 @@ describe('a stored anonymous token', () => {
   )
 })
 
+it('[AUTH-05] an anonymous token is renewed before it expires although the clock was set back meanwhile', async () => {
+  const { auth, clock, requests } = await setUp('anonymous', 0)
+  const token = await auth.getToken()
+  clock.shiftWallClock(-48 * HOUR_MS)
+  await clock.advance(54 * MINUTE_MS)
+  expect([await auth.getToken(), requests()]).toEqual([token, 1])
+  await clock.advance(2 * MINUTE_MS)
+  expect(await auth.getToken()).not.toBe(token)
+  await auth.cleanup()
+})
+
 /** Agents whose clock is some hours ahead of that of the service, with tokens of the host that are valid for 15 minutes. */
 function setUpHost(hoursAhead: number) {
   const { clock, emulator, make } = setUpAgent()
