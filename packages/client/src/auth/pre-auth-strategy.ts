@@ -21,7 +21,7 @@ export class PreAuthStrategy extends OwnStrategy {
   #token: string
   /** Whether the whole life of the token is shorter than the time before an expiry: it is used until it expires. */
   #isShort = false
-  /** Ended by a newer token, and by a newer call of the host's function: what an earlier call still returns is not used. */
+  /** Ended by a newer token, and by a newer call of `refreshTokenFn`: what an earlier call still returns is not used. */
   #era = new Era()
 
   constructor(config: PreAuthConfig, clock: Clock = defaultEnvironment().clock) {
