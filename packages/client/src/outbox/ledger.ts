@@ -365,11 +365,13 @@ export class DeliveryLedger {
 
   /** A history of the session has arrived. */
   handleHistory(history: readonly Message[]): void {
-    const { sessionId, hasReceipts } = this.#scope.facts
+    const { facts, shared } = this.#scope
+    const { sessionId, hasReceipts } = facts
     const wait = this.#wait
     const last = history.at(-1)
     // With receipts the words may be those of a message that has its receipt: the service is asked by a repetition instead.
-    const point = this.#hasGap || hasReceipts ? undefined : this.#point
+    // Another tab may have written the same text: the tabs compare the words of all of them.
+    const point = this.#hasGap || hasReceipts || shared ? undefined : this.#point
     const unproven = this.unproven().filter(entry => isWrittenIn(entry, sessionId))
     if (last) {
       this.#point = last
