@@ -54,3 +54,19 @@ describe('a text that was said before, and is lost when it is said again', () =>
     expect(leader.agent.delivery(id)?.state).not.toBe('acknowledged')
   })
 })
+
+it('[REL-64] tabs show what a host sends during the event of a message of another tab', async () => {
+  const { clock, connected, passUntil } = setUpTabs({ settings })
+  const tabs = [await connected(), await connected(), await connected()] as const
+  const [one, two, three] = tabs
+  two.agent.on('transcriptUpdate', ({ payload }) => {
+    if (payload.message.content !== 'first') return
+    void two.agent.setContext({ seen: true })
+    void two.agent.send('second')
+  })
+  await one.agent.send('first')
+  await passUntil(() => linesOf(two).length === 4, 'both answers')
+  await clock.advance(1_000)
+  for (const tab of tabs) expect(linesOf(tab)).toContain('sent second')
+  for (const { agent } of [one, three]) expect(agent.getContext()).toEqual({ seen: true })
+})

@@ -1,11 +1,11 @@
 import type { DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
-import type { OpenTransport } from './transport.ts'
+import type { Transport, TransportListener } from './transport.ts'
 
 /** The conversation that several tabs share, as the parts below it use it: its code loads with `tabs: 'share'` only. */
 export interface SharedConversation {
-  /** Opens the socket of the tabs. */
-  readonly open: OpenTransport
+  /** Opens the socket of the tabs; undefined while this tab shares none. */
+  open(address: string, listener: TransportListener): Transport | undefined
   /** Whether another tab has the socket, and renews the token. */
   readonly isFollower: boolean
   /** The session of all tabs: the first one restores or creates it, the others use it. */
@@ -29,7 +29,7 @@ export interface SharedConversation {
     end(): void
   }
   /** Compares the messages of all tabs with a history. */
-  readonly shown: { handleHistory(history: readonly Message[]): void }
+  readonly foreign: { handleHistory(history: readonly Message[]): void }
   /** The delivery of a message of this tab has changed. */
   handleUpdate(update: DeliveryUpdate): void
   /** A message of this tab has been accepted: written, or queued for the connection. */

@@ -373,7 +373,7 @@ export class Recovery implements ChatObserver {
   #handOver(history: readonly HistoryElement[]): void {
     void this.#resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
-    this.#scope.shared?.shown.handleHistory(messages)
+    this.#scope.shared?.foreign.handleHistory(messages)
     this.#outbox.handleHistory(messages)
   }
 

@@ -1,18 +1,23 @@
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
-import { findEntry } from '../log/reconcile.ts'
+import { findEntry, findShownOfTabs, readHistory } from '../log/reconcile.ts'
 import { Delivery, isSettled, type OutboxEntry } from '../outbox/delivery.ts'
-import { openMessage } from './said-messages.ts'
-import type { SaidMessage, TabMessage } from './tab-message.ts'
+import type { TabLink } from './tab-link.ts'
+import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
+
+/** How many of its last messages a tab names when it asks for those that it has missed. */
+const KNOWN = 100
+
+/** The states of a message that has not arrived, as far as is known. */
+const OPEN_STATES: ReadonlySet<string | undefined> = new Set(['queued', 'sent', 'unknown', 'failed'])
 
 /** How many messages of other tabs are remembered. */
 const KEPT = 1_000
 
-interface Foreign {
+interface Foreign extends OutboxEntry {
   owner: string
-  readonly entry: OutboxEntry
   /** The last state that was reported: `sending` is none of the entry. */
   reported: DeliveryState
   /** When it was sent, in milliseconds since the epoch; infinite for an earlier conversation. */
@@ -23,81 +28,102 @@ interface Foreign {
   isLeft: boolean
 }
 
-type Shown = Pick<TabParts, 'transcript' | 'outbox'>
-
-export interface ForeignMessagesOptions {
-  /** Milliseconds since the epoch. */
-  now(): number
-  readonly doubtAfterMs: number
-  /** The delivery of a message has changed. */
-  updated(update: DeliveryUpdate): void
-  /** Asks the tab that sent it to repeat or to withdraw it. */
-  act(owner: string, id: string, action: 'retry' | 'cancel'): void
-}
-
-/** Messages that other tabs have sent, with their delivery as those tabs report it. */
+/** Messages that other tabs have sent, with their delivery as those tabs report it, and as histories of the session show it. */
 export class ForeignMessages {
-  readonly #options: ForeignMessagesOptions
+  readonly #parts: TabParts
+  readonly #link: TabLink
   readonly #messages = new Map<string, Foreign>()
   readonly #claimed = new WeakSet<TranscriptEntry>()
+  /** When this tab had its first leader, in milliseconds since the epoch. */
+  #joinedAt: number | undefined
   /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
   #openedAt = Number.POSITIVE_INFINITY
 
-  constructor(options: ForeignMessagesOptions) {
-    this.#options = options
+  constructor(parts: TabParts, link: TabLink) {
+    this.#parts = parts
+    this.#link = link
   }
 
   /** The delivery of a message; undefined for one that no other tab has sent. */
   delivery(id: string): Delivery | undefined {
     const foreign = this.#messages.get(id)
-    if (!foreign) return undefined
-    const ask = (action: 'retry' | 'cancel', states: readonly DeliveryState[]) => {
-      const isPossible = states.includes(new Delivery(foreign.entry, NO_ACTIONS).state)
-      if (isPossible) this.#options.act(foreign.owner, id, action)
-      return isPossible
-    }
-    return new Delivery(foreign.entry, {
-      retry: () => ask('retry', ['unknown', 'failed']),
-      cancel: () => ask('cancel', ['queued']),
-    })
+    return foreign && new Delivery(foreign, this)
   }
 
-  /** Another tab has sent a message. Returns it unless it is known already. */
-  add(owner: string, { id, persona, role, content, messageData, timestamp }: SaidMessage): Message | undefined {
+  /** Asks the tab that sent a message to repeat it. Returns whether that is possible. */
+  retry({ id, state }: OutboxEntry): boolean {
+    return (state === 'unknown' || state === 'failed') && this.#ask(id, 'retry')
+  }
+
+  /** Asks the tab that sent a message to withdraw it. Returns whether that is possible. */
+  cancel({ id, state }: OutboxEntry): boolean {
+    return state === 'queued' && this.#ask(id, 'cancel')
+  }
+
+  #ask(id: string, action: 'retry' | 'cancel'): boolean {
+    const { owner } = this.#messages.get(id) ?? {}
+    if (owner !== undefined) this.#link.post(owner, { kind: 'act', id, action })
+    return owner !== undefined
+  }
+
+  /** The outbox has accepted a message of this tab, which may have been another one's. */
+  handleAccepted(message: Message): void {
+    const { messageId } = message
+    if (messageId === undefined) return
+    this.#messages.delete(messageId)
+    this.#link.post(undefined, { kind: 'said', message: saidMessage(message, messageId) })
+  }
+
+  // ── What the other tabs say ───────────────────────────────────────────────────────────────────────────────────────
+
+  /** A tab has sent a message, or repeats one that was sent before. */
+  receive(from: string, { message: said, owner = from, state, reason }: TabMessage & { readonly kind: 'said' }): void {
+    const link = this.#link
+    if (owner !== from) {
+      // A leader that was frozen may not know what has become of it.
+      if (from !== link.leader && !link.isLeader) return
+      if (this.#messages.has(said.id) || this.#parts.outbox.delivery(said.id)) return
+      link.watch(owner)
+    }
+    const message = this.#add(owner, said)
+    if (!message) return
+    this.#show(message, said, state)
+    if (state !== undefined) this.update(owner, said.id, state, reason, true)
+  }
+
+  /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
+  reportUnheard(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void {
+    const unheard = new ForeignMessages(this.#parts, this.#link)
+    for (const { from, message } of envelopes)
+      if (message.kind === 'said' && message.state === undefined) unheard.#add(from, message.message)
+      else if (message.kind === 'delivery') unheard.update(from, message.id, message.state, message.reason)
+    unheard.clear(reason)
+  }
+
+  /** Returns the message unless it is known already. */
+  #add(owner: string, { id, persona, role, content, messageData, timestamp }: SaidMessage): Message | undefined {
     const known = this.#messages.get(id)
     if (known) known.owner = owner
     if (known) return undefined
     const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
-    const entry: OutboxEntry = { id, timestamp, message, state: 'queued' }
-    this.#messages.set(id, { owner, entry, reported: 'queued', sentAt: timestamp, isShown: false, isLeft: false })
+    const delivery = { reported: 'queued', sentAt: timestamp, isShown: false, isLeft: false } as const
+    this.#messages.set(id, { id, timestamp, message, state: 'queued', owner, ...delivery })
     const [oldest] = this.#messages.size > KEPT ? this.#messages.values() : []
     if (oldest) {
-      this.#messages.delete(oldest.entry.id)
-      if (!isSettled(oldest.entry.state)) this.#set(oldest, 'unknown', 'limit')
+      this.#messages.delete(oldest.id)
+      if (!isSettled(oldest.state)) this.#set(oldest, 'unknown', 'limit')
     }
     return message
   }
 
-  /** The messages that have not arrived, as far as is known, without those of one tab. */
-  open(without: string): TabMessage[] {
-    return [...this.#messages.values()]
-      .filter(({ owner }) => owner !== without)
-      .flatMap(({ owner, entry }) => openMessage(entry.message, entry, owner) ?? [])
-  }
-
-  /** Who has sent a message, and its delivery; undefined for one that no other tab has sent. */
-  find(id: string): { owner: string; delivery: OutboxEntry } | undefined {
-    const { owner, entry } = this.#messages.get(id) ?? {}
-    return owner === undefined || entry === undefined ? undefined : { owner, delivery: entry }
-  }
-
-  /** A socket has opened, `now` in milliseconds since the epoch. */
-  handleOpened(now: number): void {
-    this.#openedAt = now
+  /** A socket has opened. */
+  handleOpened(): void {
+    this.#openedAt = this.#parts.scope.environment.clock.now()
   }
 
   /** Shows a message in the transcript, unless a history has shown it before it arrived, under another id. */
-  show(message: Message, said: SaidMessage, state: string | undefined, { transcript, outbox }: Shown): void {
+  #show(message: Message, said: SaidMessage, state: string | undefined): void {
+    const { transcript, outbox } = this.#parts
     const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
     const claimed = this.#claimed
     const shown = findEntry(transcript.get(), said, entry => {
@@ -119,56 +145,135 @@ export class ForeignMessages {
     if (!foreign || !isState(state)) return
     foreign.owner = owner
     if (state === 'sending' || state === 'queued') foreign.isShown = foreign.isLeft = false
-    if (!isEarlier) foreign.sentAt = this.#options.now()
+    if (!isEarlier) foreign.sentAt = this.#parts.scope.environment.clock.now()
     this.#set(foreign, state, isReason(reason) ? reason : undefined)
   }
 
-  /** A history of the session shows messages. Returns what has changed of those whose tab has ended. */
-  handleShown(ids: Iterable<string>): DeliveryUpdate[] {
-    const changes: DeliveryUpdate[] = []
-    for (const id of ids) {
-      const foreign = this.#messages.get(id)
-      if (!foreign) continue
-      foreign.isShown = true
-      const { state, reason } = foreign.entry
-      if (foreign.isLeft || (state === 'unknown' && reason === 'page_ended'))
-        changes.push(...this.#settle(foreign, 'acknowledged'))
-    }
-    return changes
-  }
+  // ── Messages of before: a browser may drop what is posted to a page that it has stopped ───────────────────────────
 
-  /** Whether a history is needed to know what became of the messages of a tab that has ended. */
-  hasDoubt(owner: string): boolean {
-    return [...this.#messages.values()].some(foreign => foreign.owner === owner && this.#isInDoubt(foreign))
+  /** Tells a new tab which messages of this one have not arrived. */
+  greet(tab: string): void {
+    for (const said of this.#sent())
+      if (said.owner === undefined && OPEN_STATES.has(said.state)) this.#link.post(tab, said)
   }
 
   /**
-   * A tab has ended. What another tab does not send for it is `unknown`, unless a history shows it. What was sent long ago
-   * stays `sent`.
-   *
-   * @returns the changes, of which the other tabs do not know
+   * Asks for what the others have said: the leader, or all other tabs if this one leads. The first time it may have missed
+   * nothing.
    */
-  settle(owner: string, isAdopted: (id: string) => boolean): DeliveryUpdate[] {
-    return [...this.#messages.values()].flatMap(foreign => {
-      const { id, state } = foreign.entry
-      if (foreign.owner !== owner) return []
-      if (isAdopted(id)) {
-        this.#messages.delete(id)
-        return []
+  recall(to = this.#link.isLeader ? undefined : this.#link.leader): void {
+    if (this.#link.leader === undefined) return
+    const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
+    this.#joinedAt ??= this.#parts.scope.environment.clock.now()
+    // The tab that has sent a message may have ended before this one was opened.
+    this.#link.post(to, { kind: 'recall', ...(known && { known }) })
+  }
+
+  /** Tells a tab which messages it has missed, and which of other tabs have not arrived. */
+  answer(tab: string, { ids, since }: KnownMessages = { ids: [], since: Number.POSITIVE_INFINITY }): void {
+    const known = new Set(ids)
+    for (const said of this.#sent()) {
+      const { message, owner, state } = said
+      const isMissed = message.timestamp >= since && !known.has(message.id)
+      const isOpen = owner !== undefined && OPEN_STATES.has(state)
+      if (owner !== tab && (isMissed || isOpen)) this.#link.post(tab, said)
+    }
+  }
+
+  /** This tab joins another group, with the messages that it has. */
+  handleMoved(): void {
+    this.#joinedAt = undefined
+  }
+
+  /** What was sent, as far as its delivery is known: in the order of the transcript, and what that does not show of other tabs. */
+  #sent(): (TabMessage & { readonly kind: 'said' })[] {
+    const { transcript, outbox } = this.#parts
+    const messages = new Map<string, Message>()
+    for (const { message, direction } of transcript.get())
+      if (direction === 'sent' && message.messageId !== undefined) messages.set(message.messageId, message)
+    for (const { id, message } of this.#messages.values()) if (!messages.has(id)) messages.set(id, message)
+    return [...messages].flatMap(([id, message]) => {
+      const own = outbox.delivery(id)
+      const foreign = own ? undefined : this.#messages.get(id)
+      const delivery = own ?? foreign
+      if (!delivery) return []
+      const { state, reason } = delivery
+      const owner = foreign?.owner
+      return {
+        kind: 'said',
+        message: saidMessage(message, id),
+        state,
+        ...(reason && { reason }),
+        ...(owner && { owner }),
       }
-      if (foreign.isShown) return this.#settle(foreign, 'acknowledged')
-      if (state === 'queued' || this.#isInDoubt(foreign)) return this.#settle(foreign, 'unknown', 'page_ended')
-      foreign.isLeft = true
-      return []
     })
   }
 
+  #known(joinedAt: number): KnownMessages {
+    const { transcript } = this.#parts
+    const shown = transcript.get().slice(-KNOWN)
+    const missing = transcript.missing.slice(-KNOWN)
+    const since = Math.max(
+      joinedAt,
+      shown.length < KNOWN ? 0 : (shown[0]?.timestamp ?? 0),
+      missing.length < KNOWN ? 0 : (missing[0]?.timestamp ?? 0),
+    )
+    const ids = [...missing.map(({ messageId }) => messageId), ...shown.map(({ message }) => message.messageId)]
+    return { ids: ids.filter(id => id !== undefined), since }
+  }
+
+  // ── What a history shows ──────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A history of the session has arrived: acknowledges the messages of all tabs that it shows. */
+  handleHistory(history: readonly Message[]): void {
+    const { outbox, transcript, scope } = this.#parts
+    const { sessionId } = scope.facts
+    const entries = transcript.get().filter(entry => (entry.sessionId ?? sessionId) === sessionId)
+    for (const id of findShownOfTabs(history, entries)) {
+      const own = outbox.ledger.get(id)
+      if (own) outbox.ledger.acknowledge(own)
+      const foreign = this.#messages.get(id)
+      if (!foreign) continue
+      foreign.isShown = true
+      const { state, reason } = foreign
+      if (foreign.isLeft || (state === 'unknown' && reason === 'page_ended')) this.#settle(foreign, 'acknowledged')
+    }
+  }
+
+  /**
+   * Tabs have ended. What another tab does not send for them is `unknown`, unless a history shows it. What was sent long ago
+   * stays `sent`.
+   */
+  async handleEnded(tabs: readonly string[]): Promise<void> {
+    const ofTab = (tab: string) => [...this.#messages.values()].filter(({ owner }) => owner === tab)
+    if (tabs.some(tab => ofTab(tab).some(foreign => this.#isInDoubt(foreign)))) await this.#readHistory()
+    for (const foreign of tabs.flatMap(ofTab)) {
+      const { id, state, isShown } = foreign
+      if (this.#parts.outbox.delivery(id)) this.#messages.delete(id)
+      else if (isShown) this.#settle(foreign, 'acknowledged')
+      else if (state === 'queued' || this.#isInDoubt(foreign)) this.#settle(foreign, 'unknown', 'page_ended')
+      else foreign.isLeft = true
+    }
+  }
+
+  /** Loads a history: the service sends none over a connection that is untouched. */
+  async #readHistory(): Promise<void> {
+    const { scope, session, recovery } = this.#parts
+    const { facts } = scope
+    // The history that a reconnect needs shows it too.
+    if (await recovery.requestHistory()) return
+    const { sessionId } = facts
+    if (sessionId === undefined) return
+    const history = readHistory(await session.loadHistory().catch(() => []), facts)
+    if (sessionId === facts.sessionId) this.handleHistory(history.map(({ message }) => message))
+  }
+
   /** The conversation has ended: no history of the next one shows its messages. */
-  endConversation(): DeliveryUpdate[] {
-    return [...this.#messages.values()].flatMap(foreign => {
+  endConversation(): void {
+    for (const foreign of [...this.#messages.values()]) {
       foreign.sentAt = Number.POSITIVE_INFINITY
-      return foreign.isLeft ? this.#settle(foreign, 'unknown', 'session_ended') : []
-    })
+      if (foreign.isLeft) this.#settle(foreign, 'unknown', 'session_ended')
+    }
   }
 
   /**
@@ -178,49 +283,47 @@ export class ForeignMessages {
    */
   leaveSession(by: string | undefined, isAnswered: (id: string) => boolean): void {
     for (const foreign of this.#messages.values()) {
-      const { id, state } = foreign.entry
+      const { id, state } = foreign
       if (state === 'sent' && isAnswered(id)) foreign.sentAt = Number.NEGATIVE_INFINITY
       else if (foreign.owner === by && !isSettled(state)) this.#set(foreign, 'unknown', 'session_ended')
     }
   }
 
-  #isInDoubt({ entry, isShown, sentAt }: Foreign): boolean {
-    const { now, doubtAfterMs } = this.#options
-    return entry.state === 'sent' && !isShown && !(now() - sentAt >= doubtAfterMs)
+  #isInDoubt({ state, isShown, sentAt }: Foreign): boolean {
+    const { environment, config } = this.#parts.scope
+    return state === 'sent' && !isShown && !(environment.clock.now() - sentAt >= config.doubtAfterMs)
   }
 
-  #settle(foreign: Foreign, state: DeliveryState, reason?: DeliveryReason): DeliveryUpdate[] {
-    const { entry, reported: previousState } = foreign
+  /** Settles a message of a tab that has ended, and tells the other tabs. */
+  #settle(foreign: Foreign, state: DeliveryState, reason?: DeliveryReason): void {
     foreign.isLeft = false
-    return this.#set(foreign, state, reason) ? [{ id: entry.id, state, previousState, ...(reason && { reason }) }] : []
-  }
-
-  /** The message is this tab's own from now on. */
-  remove(id: string): void {
-    this.#messages.delete(id)
+    if (this.#set(foreign, state, reason))
+      this.#link.post(undefined, { kind: 'delivery', id: foreign.id, state, reason })
   }
 
   /** Forgets every message. What happens to those that are not settled is not heard any more. */
   clear(reason: DeliveryReason): void {
     const messages = [...this.#messages.values()]
     this.#messages.clear()
+    this.#joinedAt = undefined
     this.#openedAt = Number.POSITIVE_INFINITY
-    for (const foreign of messages) if (!isSettled(foreign.entry.state)) this.#set(foreign, 'unknown', reason)
+    for (const foreign of messages) if (!isSettled(foreign.state)) this.#set(foreign, 'unknown', reason)
   }
 
   /** Returns whether the state has changed. Another tab may report what it knew before there was an outcome. */
   #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): boolean {
-    const { entry, reported: previousState } = foreign
+    const { id, reported: previousState } = foreign
     if (state === previousState || (isSettled(previousState) && !mayFollow(previousState, state))) return false
     foreign.reported = state
     // The host knows `sending` only from the event, as with its own messages.
-    entry.state = state === 'sending' ? 'sent' : state
-    entry.reason = reason
+    foreign.state = state === 'sending' ? 'sent' : state
+    foreign.reason = reason
     if (isSettled(state)) {
-      for (const resolve of entry.waiting ?? []) resolve(state)
-      entry.waiting = undefined
+      for (const resolve of foreign.waiting ?? []) resolve(state)
+      foreign.waiting = undefined
     }
-    this.#options.updated({ id: entry.id, state, previousState, ...(reason && { reason }) })
+    const update: DeliveryUpdate = { id, state, previousState, ...(reason && { reason }) }
+    this.#parts.scope.emit('deliveryUpdate', () => update)
     return true
   }
 }
@@ -230,8 +333,6 @@ function mayFollow(outcome: DeliveryOutcome, state: DeliveryState): boolean {
   const isOpen = outcome === 'unknown' || outcome === 'failed'
   return isOpen && (state === 'acknowledged' || state === 'queued' || state === 'sending')
 }
-
-const NO_ACTIONS = { retry: () => false, cancel: () => false }
 
 const STATES: readonly string[] = ['queued', 'sending', 'sent', 'acknowledged', 'unknown', 'failed', 'cancelled']
 
@@ -257,4 +358,16 @@ const REASONS: Readonly<Record<DeliveryReason, true>> = {
 /** Any script of the origin may post a reason that is unknown here. */
 function isReason(reason: string | undefined): reason is DeliveryReason {
   return reason !== undefined && Object.hasOwn(REASONS, reason)
+}
+
+/** A message of this tab as the others show it. */
+function saidMessage({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): SaidMessage {
+  return {
+    id,
+    persona,
+    role,
+    timestamp,
+    ...(content !== undefined && { content }),
+    ...(messageData && { messageData }),
+  }
 }

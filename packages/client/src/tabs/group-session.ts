@@ -1,46 +1,35 @@
-import type { Clock } from '../platform/clock.ts'
-import { hold } from '../platform/locks.ts'
-import type { PageWindow } from '../platform/page.ts'
+import { PERSONA } from '@aiagent/protocol'
 import { withTimeLimit } from '../util/abort.ts'
+import type { ForeignMessages } from './foreign-messages.ts'
 import { isAnonymous } from './group-key.ts'
 import type { SignOuts } from './sign-outs.ts'
 import type { SocketHub } from './socket-hub.ts'
 import type { TabLink } from './tab-link.ts'
-import { TAB_VERSION } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 import type { TabSockets } from './tab-sockets.ts'
 
 /** How long taking the session away from the other tabs may take, in milliseconds. */
 const TAKE_LIMIT_MS = 2_000
 
-interface GroupSessionOptions {
-  readonly parts: Pick<TabParts, 'session' | 'outbox' | 'dropConversation'>
-  readonly window: PageWindow
-  readonly clock: Clock
-  readonly signOuts: SignOuts
-  readonly link: Pick<TabLink, 'key' | 'enter' | 'leave' | 'end' | 'post' | 'postState' | 'take' | 'rest' | 'wake'>
-  readonly sockets: Pick<TabSockets, 'handleSession' | 'rest' | 'leave' | 'wake'>
-  /** The hub of this tab, while it leads. */
-  hub(): Pick<SocketHub, 'reset'> | undefined
-  /** Whether a message of another tab is being applied, which is not repeated. */
-  isApplying(): boolean
-  /** Another tab takes the session; undefined where that tab is not known. It goes on without this one. */
-  taken(sessionId: string, by: string | undefined): void
-  /** Leaves the other tabs, and calls {@link GroupSession.leave}. */
-  leave(reason: 'session_ended' | 'destroyed'): void
-}
+/** How long a leader may have no session before it lets another tab try, in milliseconds. */
+const SESSION_LIMIT_MS = 10_000
 
 /*
  * The session that the tabs of a conversation are in, as one of them knows it. A tab of an anonymous group that gets a user
  * takes it away from the others:
  *
- *   shared ── take() ──► taken away ── token used, enter() ──► shared with the tabs of the user
+ *   shared ── takeAway() ► taken away ── token used, enter() ──► shared with the tabs of the user
  *     │ ▲
  *     │ └─── something to send: another session ───┐
  *     └── `taken`, or found out later ──► gone ────┘
  */
 export class GroupSession {
-  readonly #options: GroupSessionOptions
+  readonly #parts: TabParts
+  readonly #signOuts: SignOuts
+  readonly #link: TabLink
+  readonly #hub: SocketHub
+  readonly #sockets: TabSockets
+  readonly #foreign: ForeignMessages
   #id: string | undefined
   /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
   #conversation: string | undefined
@@ -48,80 +37,79 @@ export class GroupSession {
   #reported: string | undefined
   /** Calls of {@link join} that wait for a session. */
   #joining: (() => void)[] = []
-  /** Whether this tab takes the session away from the others, and has no use for another one. */
-  #isTaking = false
-  /** The session that it takes. */
-  #own: string | undefined
-  /** Sessions that other tabs have taken. Where the browser allows no storage, they are known from messages only. */
-  readonly #gone = new Set<string>()
+  /** This tab takes the session away from the others, and has no use for another one: it waits to do so, or has begun. */
+  #taking: 'waiting' | 'begun' | undefined
 
-  constructor(options: GroupSessionOptions) {
-    this.#options = options
+  constructor(
+    parts: TabParts,
+    signOuts: SignOuts,
+    link: TabLink,
+    hub: SocketHub,
+    sockets: TabSockets,
+    foreign: ForeignMessages,
+  ) {
+    this.#parts = parts
+    this.#signOuts = signOuts
+    this.#link = link
+    this.#hub = hub
+    this.#sockets = sockets
+    this.#foreign = foreign
   }
 
-  get id(): string | undefined {
-    return this.#id
-  }
-
-  /** The session, and the one in which the conversation began. */
-  get place(): { readonly sessionId: string | undefined; readonly conversation: string | undefined } {
-    return { sessionId: this.#id, conversation: this.#conversation }
-  }
+  // ── The session of all tabs: the first one restores or creates it, the others use it ──────────────────────────────
 
   /** Joins the tabs with this key. Resolves with their session; undefined for the first tab, which creates one. */
   async join(key: string): Promise<string | undefined> {
-    const { link, hub, leave } = this.#options
+    const link = this.#link
     if (link.key !== key) {
-      leave('session_ended')
+      link.leave('session_ended')
       await link.enter(key)
     }
     link.wake()
-    while (link.key === key && this.#id === undefined && !hub())
+    while (link.key === key && this.#id === undefined && !link.isLeader)
       await new Promise<void>(resolve => this.#joining.push(resolve))
     return link.key === key ? this.#id : undefined
   }
 
   /** This tab uses a session. */
   use(sessionId: string): void {
-    const { link, hub, isApplying } = this.#options
+    const link = this.#link
     if (link.key === undefined || sessionId === this.#id) return
-    this.#id = sessionId
     link.wake()
-    const conversation = (this.#conversation ??= sessionId)
-    hub()?.reset(sessionId)
-    if (!isApplying()) link.post(undefined, { kind: 'session', sessionId, conversation })
+    this.#conversation ??= sessionId
+    this.#set(sessionId)
+    link.post(undefined, { kind: 'session', sessionId, conversation: this.#conversation })
   }
 
   /** The session of the group is no longer used. */
   drop(): void {
-    if (this.#options.hub()) this.#id = undefined
+    if (this.#link.isLeader) this.#id = undefined
   }
 
   /** The agent was destroyed. */
   end(): void {
-    this.#options.leave('destroyed')
-    this.#options.link.end()
+    this.#link.end()
   }
+
+  // ── The session that the other tabs name ──────────────────────────────────────────────────────────────────────────
 
   /** Another tab has named the session: the agent of this tab joins it. */
   moveTo(sessionId: string, conversation: string | undefined): void {
-    const { parts, link, hub, sockets } = this.#options
-    const { session } = parts
+    const { session } = this.#parts
     // Said before that tab knew.
-    if (this.#isTaking || this.isGone(sessionId)) return
+    if (this.#taking || this.isGone(sessionId)) return
     const isMoving = session.id !== undefined && session.id !== sessionId
     const isAnother = conversation !== this.#conversation
-    this.#id = sessionId
-    hub()?.reset(sessionId)
+    this.#set(sessionId)
     if (isMoving) {
-      if (isAnother) parts.dropConversation()
+      if (isAnother) this.#parts.dropConversation()
       session.join(sessionId)
-      sockets.handleSession(sessionId)
+      this.#sockets.handleSession(sessionId)
     }
     this.#conversation = conversation
     this.wake()
     this.#wake()
-    if (hub()) link.postState()
+    if (this.#link.isLeader) this.announce()
   }
 
   /**
@@ -130,7 +118,28 @@ export class GroupSession {
    * @returns false where the group is in another session
    */
   accept(sessionId: string): boolean {
-    return !this.isGone(sessionId) && (this.#id ??= sessionId) === sessionId
+    if (this.isGone(sessionId)) return false
+    if (this.#id === undefined) this.#set(sessionId)
+    return this.#id === sessionId
+  }
+
+  /** Tells all who leads, and in which session. */
+  announce(): void {
+    const { fence } = this.#link
+    this.#link.post(undefined, { kind: 'state', fence, sessionId: this.#id, conversation: this.#conversation })
+  }
+
+  /** A tab asks who leads. A new one may find no leader that runs. */
+  answerHello(tab: string, isNew: boolean): void {
+    const link = this.#link
+    const sessionId = this.#id
+    if (!link.isLeader) {
+      if (isNew && sessionId !== undefined) link.post(tab, { kind: 'known', sessionId })
+      return
+    }
+    // This tab cannot create a session, for example because its calls fail.
+    if (sessionId === undefined && link.leadsForMs > SESSION_LIMIT_MS) link.yield()
+    else this.announce()
   }
 
   /** A tab that does not lead has named its session; undefined once a leader has announced itself. */
@@ -145,59 +154,64 @@ export class GroupSession {
   }
 
   /** This tab gets a user: the anonymous ones let go of the session, which it takes with it by {@link enter}. */
-  async take(): Promise<void> {
-    const { window, clock, signOuts, link, sockets } = this.#options
-    const { key } = link
+  async takeAway(): Promise<void> {
+    const { clock } = this.#parts.scope.environment
+    const { key } = this.#link
     const id = this.#id
     if (key === undefined || id === undefined) return
-    const take = async () => {
-      if (this.isGone(id)) return this.handleTaken(id, undefined)
-      this.#own = id
-      signOuts.addTaken(key, id)
-      // As long as the others may still write over this tab.
-      await link.take(id)
-      sockets.rest()
-      link.rest()
-    }
-    this.#isTaking = true
-    try {
+    this.#taking = 'waiting'
+    const taken = withTimeLimit(clock, TAKE_LIMIT_MS, undefined, async signal => {
       // Another tab may be taking it now, and may be frozen.
-      const takeAlone = async (signal: AbortSignal) => {
-        const release = await hold(window, `aiagent-taken-${TAB_VERSION}-${key}`, { signal })
-        await take().finally(release)
-      }
-      await withTimeLimit(clock, TAKE_LIMIT_MS, undefined, takeAlone).catch(() => this.handleTaken(id, undefined))
-    } finally {
-      this.#isTaking = false
-      this.#own = undefined
-    }
+      const release = await this.#link.hold('taken', signal)
+      await this.#takeAlone(key, id).finally(release)
+    })
+    await taken.catch(() => this.handleTaken(id, undefined))
+    this.#taking = undefined
   }
 
-  /** This tab has a user now. */
+  async #takeAlone(key: string, id: string): Promise<void> {
+    if (this.isGone(id)) return this.handleTaken(id, undefined)
+    this.#taking = 'begun'
+    this.#signOuts.addTaken(key, id)
+    // As long as the others may still write over this tab.
+    await this.#link.take(id)
+    this.#sockets.rest()
+    this.#link.rest()
+  }
+
+  /** This tab has a user now: it is a tab of that user, in the session that it has taken. */
   enter(key: string): void {
-    const { link } = this.#options
-    link.leave('session_ended')
-    void link.enter(key)
+    this.#link.move(key)
     this.wake()
   }
 
-  /** Another tab has taken the session: this one needs none before it has something to send. What it shows stays. */
+  /**
+   * Another tab has taken the session: this one needs none before it has something to send. What it shows stays.
+   *
+   * @param by that tab; undefined where it is not known
+   */
   handleTaken(sessionId: string, by: string | undefined): void {
-    const { parts, link, sockets, taken } = this.#options
-    if (isAnonymous(link.key)) this.#gone.add(sessionId)
+    const { session, outbox, recovery, liveness } = this.#parts
+    const { key } = this.#link
+    if (key !== undefined && isAnonymous(key)) this.#signOuts.noteTaken(key, sessionId)
     if (sessionId !== this.#id) return
     this.#id = this.#conversation = this.#reported = undefined
-    sockets.leave()
-    parts.session.forget(sessionId)
-    link.rest()
-    taken(sessionId, by)
-    if (parts.outbox.size > 0) this.wake()
+    this.#sockets.leave()
+    session.forget(sessionId)
+    this.#link.rest()
+    // Nothing that this tab takes for its connection is checked before it has one.
+    recovery.handleLost()
+    liveness.handleLost()
+    const answered = this.#answeredIds(sessionId)
+    outbox.handleSessionTaken(id => answered.has(id))
+    this.#foreign.leaveSession(by, id => answered.has(id))
+    if (outbox.size > 0) this.wake()
   }
 
   /** Whether a session was taken out of the group, as far as this tab can know. */
-  isGone(sessionId: string, key = this.#options.link.key): boolean {
-    if (key === undefined || !isAnonymous(key) || sessionId === this.#own) return false
-    return this.#gone.has(sessionId) || this.#options.signOuts.isTaken(key, sessionId)
+  isGone(sessionId: string, key = this.#link.key): boolean {
+    if (key === undefined || !isAnonymous(key) || (this.#taking === 'begun' && sessionId === this.#id)) return false
+    return this.#signOuts.isTaken(key, sessionId)
   }
 
   /** Finds out what this tab was not told. */
@@ -207,9 +221,9 @@ export class GroupSession {
 
   /** There is something to send. */
   wake(): void {
-    if (this.#isTaking) return
-    this.#options.link.wake()
-    this.#options.sockets.wake()
+    if (this.#taking) return
+    this.#link.wake()
+    this.#sockets.wake()
   }
 
   /** The transcript was dropped: the next session begins a conversation. */
@@ -221,6 +235,20 @@ export class GroupSession {
   leave(): void {
     this.#id = this.#conversation = this.#reported = undefined
     this.#wake()
+  }
+
+  /** The ids of what was sent in a session before the last message of the agent. */
+  #answeredIds(session: string): ReadonlySet<string | undefined> {
+    const entries = this.#parts.transcript.get().filter(({ sessionId = session }) => sessionId === session)
+    const last = entries.findLastIndex(({ message }) => message.persona === PERSONA.AGENT)
+    return new Set(entries.slice(0, Math.max(last, 0)).map(({ message }) => message.messageId))
+  }
+
+  /** The sockets of another session are closed, where this tab leads. */
+  #set(sessionId: string): void {
+    if (sessionId === this.#id) return
+    this.#id = sessionId
+    this.#hub.reset()
   }
 
   #wake(): void {

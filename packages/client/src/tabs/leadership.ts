@@ -11,22 +11,24 @@ import { Era } from '../util/era.ts'
  *                         └──── taken away ─────────┘
  */
 
-export interface LeadershipOptions {
-  readonly window: PageWindow
-  readonly name: string
-  /** The tab leads from now on. */
-  onLead(): void
-  /** Another tab has taken the lock away. */
-  onLost(): void
-}
-
 export class Leadership {
-  readonly #options: LeadershipOptions
+  readonly #window: PageWindow
+  readonly #name: string
+  readonly #tabLock: string
+  readonly #handle: (isLeading: boolean) => void
   #waiting: Era | undefined
   #release: Release | undefined
 
-  constructor(options: LeadershipOptions) {
-    this.#options = options
+  /**
+   * @param name of the lock
+   * @param tabLock a lock that this tab holds as long as it lives
+   * @param handle called when the tab leads, and with false when another one has taken the lock away
+   */
+  constructor(window: PageWindow, name: string, tabLock: string, handle: (isLeading: boolean) => void) {
+    this.#window = window
+    this.#name = name
+    this.#tabLock = tabLock
+    this.#handle = handle
   }
 
   /** Leads as soon as no other tab does. */
@@ -51,26 +53,27 @@ export class Leadership {
   }
 
   /** Whether the browser still counts this tab as the holder. A tab that was frozen learns of its loss late. */
-  async isHolder(id: string): Promise<boolean> {
-    const { window, name } = this.#options
+  async isHolder(): Promise<boolean> {
     if (!this.#release) return false
-    const holders = await names(window, name)
-    return holders.get(name) !== undefined && holders.get(name) === holders.get(id)
+    const holders = await names(this.#window, this.#name)
+    const holder = holders.get(this.#name)
+    return holder !== undefined && holder === holders.get(this.#tabLock)
   }
 
   #request(isTaking: boolean): void {
-    const { window, name, onLead, onLost } = this.#options
+    const window = this.#window
+    const name = this.#name
     const waiting = new Era()
     this.#waiting = waiting
     const onStolen = () => {
       this.#release = undefined
-      onLost()
+      this.#handle(false)
     }
     const granted = (release: Release) => {
       if (waiting.isOver) return release()
       this.#waiting = undefined
       this.#release = release
-      onLead()
+      this.#handle(true)
     }
     // Rejected where the wait was ended.
     const held = isTaking ? steal(window, name, onStolen) : hold(window, name, { signal: waiting.signal, onStolen })

@@ -1,38 +1,32 @@
-import { hold, type Release } from '../platform/locks.ts'
-import type { PageWindow } from '../platform/page.ts'
+import type { Release } from '../platform/locks.ts'
+import type { GroupSession } from './group-session.ts'
+import type { TabLink } from './tab-link.ts'
 
 /**
  * One question at a time in all tabs: the wire does not say which question an answer belongs to. A lock of the browser
  * passes the turn on, also from a tab that has ended.
  */
 export class QuestionTurn {
-  readonly #window: PageWindow
-  readonly #name: () => string | undefined
-  readonly #settled: () => Promise<void>
+  readonly #link: TabLink
+  readonly #session: GroupSession
   #state: 'free' | 'waiting' | 'offered' | 'taken' = 'free'
   #release: Release | undefined
 
-  /**
-   * @param name of the lock; undefined while the conversation is not shared
-   * @param settled resolves when this tab has everything that the tab with the turn before had
-   */
-  constructor(window: PageWindow, name: () => string | undefined, settled: () => Promise<void>) {
-    this.#window = window
-    this.#name = name
-    this.#settled = settled
+  constructor(link: TabLink, session: GroupSession) {
+    this.#link = link
+    this.#session = session
   }
 
   /** Whether a question of this tab may be sent now. If not, `offered` is called when it may. */
   take(offered: () => void): boolean {
-    const name = this.#name()
-    if (name === undefined || this.#state === 'taken') return true
+    if (this.#link.key === undefined || this.#state === 'taken') return true
     if (this.#state === 'offered') {
       this.#state = 'taken'
       return true
     }
     if (this.#state === 'waiting') return false
     this.#state = 'waiting'
-    void this.#wait(name, offered)
+    void this.#wait(offered)
     return false
   }
 
@@ -45,11 +39,12 @@ export class QuestionTurn {
     release?.()
   }
 
-  async #wait(name: string, offered: () => void): Promise<void> {
+  async #wait(offered: () => void): Promise<void> {
     try {
-      this.#release = await hold(this.#window, name)
+      this.#release = await this.#link.hold('question')
+      this.#session.wake()
       // The answer to the question before could be taken for the answer to this one.
-      await this.#settled()
+      await this.#link.synced()
       this.#state = 'offered'
       offered()
     } catch {

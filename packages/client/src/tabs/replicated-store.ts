@@ -1,4 +1,6 @@
+import type { Clock } from '../platform/clock.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import type { TabLink } from './tab-link.ts'
 
 /** Most removed entries that are remembered. Each tab has one or two. */
 const KEPT_REMOVALS = 500
@@ -14,13 +16,12 @@ export class ReplicatedStore implements CacheAdapter {
   readonly #entries = new Map<string, CacheEntry>()
   /** The version of each entry, and of those that were removed. */
   readonly #versions = new Map<string, number>()
-  readonly #now: () => number
-  readonly #changed: (key: string, value: unknown, version: number) => void
+  readonly #clock: Clock
+  readonly #link: TabLink
 
-  /** @param changed tells the other tabs about an entry; null stands for a removed one */
-  constructor(now: () => number, changed: (key: string, value: unknown, version: number) => void) {
-    this.#now = now
-    this.#changed = changed
+  constructor(clock: Clock, link: TabLink) {
+    this.#clock = clock
+    this.#link = link
   }
 
   get(key: string): CacheEntry | null {
@@ -33,11 +34,11 @@ export class ReplicatedStore implements CacheAdapter {
 
   set(key: string, entry: CacheEntry): void {
     this.#entries.set(key, entry)
-    this.#changed(key, entry.value, this.#nextVersion(key))
+    this.#post(key, this.#nextVersion(key))
   }
 
   delete(key: string): void {
-    if (this.#entries.delete(key)) this.#changed(key, null, this.#nextVersion(key))
+    if (this.#entries.delete(key)) this.#post(key, this.#nextVersion(key))
   }
 
   clear(prefix = ''): void {
@@ -53,12 +54,12 @@ export class ReplicatedStore implements CacheAdapter {
     if (version <= (this.#versions.get(key) ?? 0)) return
     this.#note(key, version)
     if (value === null) this.#entries.delete(key)
-    else this.#entries.set(key, { value, timestamp: this.#now() })
+    else this.#entries.set(key, { value, timestamp: this.#clock.now() })
   }
 
   /** Tells a new tab everything. */
   repeat(): void {
-    for (const [key, version] of this.#versions) this.#changed(key, this.#entries.get(key)?.value ?? null, version)
+    for (const [key, version] of this.#versions) this.#post(key, version)
   }
 
   /** Forgets everything here, not in the other tabs. */
@@ -67,9 +68,13 @@ export class ReplicatedStore implements CacheAdapter {
     this.#versions.clear()
   }
 
+  #post(key: string, version: number): void {
+    this.#link.post(undefined, { kind: 'stored', key, value: this.#entries.get(key)?.value ?? null, version })
+  }
+
   /** A tab that takes over an entry may not know its last change, which was made earlier. */
   #nextVersion(key: string): number {
-    const version = Math.max(this.#now(), (this.#versions.get(key) ?? 0) + 1)
+    const version = Math.max(this.#clock.now(), (this.#versions.get(key) ?? 0) + 1)
     this.#note(key, version)
     return version
   }

@@ -14,6 +14,8 @@ export class SignOuts {
   readonly #ended: KeyedStore<string>
   /** What was the last one when this tab joined; empty where there was none. */
   readonly #joined: KeyedStore<string>
+  /** Sessions that other tabs have taken, as they have said: the browser may allow no storage. */
+  readonly #taken = new Set<string>()
 
   constructor(scope: AgentScope<never>) {
     const { environment, config } = scope
@@ -56,9 +58,15 @@ export class SignOuts {
     this.add(takenKey(key, sessionId))
   }
 
+  /** Another tab has taken a session out of an anonymous group. */
+  noteTaken(key: string, sessionId: string): void {
+    this.#taken.add(takenKey(key, sessionId))
+  }
+
   /** Whether a tab has taken a session out of an anonymous group. */
   isTaken(key: string, sessionId: string): boolean {
-    return this.last(takenKey(key, sessionId)) !== undefined
+    const taken = takenKey(key, sessionId)
+    return this.#taken.has(taken) || this.last(taken) !== undefined
   }
 
   /** The user of a group has signed out. */

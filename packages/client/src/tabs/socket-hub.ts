@@ -1,4 +1,5 @@
 import {
+  CAPABILITY,
   CHAT_QUERY,
   CLOSE_CODE,
   EXTENSION_ROLE,
@@ -8,11 +9,13 @@ import {
   PERSONA,
   ROLE,
 } from '@aiagent/protocol'
-import type { OpenTransport, Transport } from '../chat/transport.ts'
+import { type Transport, WebSocketTransport } from '../chat/transport.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import { objectIn } from '../util/json.ts'
+import type { TabLink } from './tab-link.ts'
 import type { TabMessage } from './tab-message.ts'
+import type { TabParts } from './tab-parts.ts'
 
 /*
  * The leader's socket, and who uses it. Each tab has virtual sockets; the hub connects them all to one real socket:
@@ -26,29 +29,10 @@ import type { TabMessage } from './tab-message.ts'
 /** How many numbered frames are kept for tabs that open later. */
 const KEPT_FRAMES = 500
 
-export interface HubOptions {
-  readonly tabId: string
-  /** The number of this leader, where the service compares them. */
-  fence(): number | undefined
-  /** Whether the service numbers its frames and repeats those that were missed. */
-  hasResume(): boolean
-  /** The address of the chat of a session. */
-  address(sessionId: string, lastSeq: number | undefined): string
-  readonly openTransport: OpenTransport
-  /** What the agent said so far, as elements of a history, for a tab that has just joined. */
-  history(): readonly unknown[]
-  /** Sends a message to one tab, or to all. */
-  post(to: string | undefined, message: TabMessage): void
-  /**
-   * The service has closed the socket for good or refused the number: the session was opened elsewhere, or ended. Resolves
-   * with whether another tab leads now, which has connected already.
-   */
-  ended(isRefused: boolean, reason: string): Promise<boolean>
-}
-
 interface Member {
   readonly tab: string
   readonly socket: number
+  readonly sessionId: string
   readonly lastSeq: number | undefined
   readonly isFirst: boolean
   isOpen: boolean
@@ -65,17 +49,18 @@ interface RealSocket {
 }
 
 export class SocketHub {
-  readonly #options: HubOptions
+  readonly #parts: TabParts
+  readonly #link: TabLink
   readonly #members = new Map<string, Member>()
   #real: RealSocket | undefined
-  #sessionId: string | undefined
   /** Frames of the session in order; the first one follows {@link #base}. */
   #frames: { readonly seq: number; readonly text: string }[] = []
   /** All frames above this number are kept; undefined while that is not known. */
   #base: number | undefined
 
-  constructor(options: HubOptions) {
-    this.#options = options
+  constructor(parts: TabParts, link: TabLink) {
+    this.#parts = parts
+    this.#link = link
   }
 
   /** Bytes that wait in the real socket. */
@@ -83,16 +68,14 @@ export class SocketHub {
     return this.#real?.transport?.bufferedAmount ?? 0
   }
 
-  /** A tab opens a virtual socket. */
-  open(tab: string, message: TabMessage & { readonly kind: 'open' }): void {
-    const { socket, sessionId, lastSeq, isFirst } = message
-    if (sessionId !== this.#sessionId) this.reset(sessionId)
+  /** A tab opens a virtual socket in the session of the tabs. */
+  open(tab: string, { socket, sessionId, lastSeq, isFirst }: TabMessage & { readonly kind: 'open' }): void {
     // A tab asks twice when the leader begins at that moment.
     if (this.#members.has(keyOf(tab, socket))) return
-    const member = { tab, socket, lastSeq, isFirst, isOpen: false, hasSentToken: false }
+    const member = { tab, socket, sessionId, lastSeq, isFirst, isOpen: false, hasSentToken: false }
     this.#members.set(keyOf(tab, socket), member)
     if (this.#real?.isOpen) this.#admit(member, true)
-    else if (!this.#real) this.#dial(lastSeq)
+    else if (!this.#real) this.#dial(member)
   }
 
   /** A tab writes a frame. One that comes after the end of the real socket is in doubt for its tab, which learns of the end. */
@@ -132,27 +115,26 @@ export class SocketHub {
   /** What a tab has written may be lost: it opens again, and decides about it. */
   interrupt(tab: string): void {
     this.forget(tab)
-    this.#options.post(tab, { kind: 'closed', socket: undefined, ...LOST })
+    this.#link.post(tab, { kind: 'closed', socket: undefined, ...LOST })
   }
 
   /** The conversation continues in another session: every tab opens again. */
-  reset(sessionId: string | undefined): void {
-    if (this.#sessionId === sessionId) return
-    this.#sessionId = sessionId
-    this.#frames = []
-    this.#base = undefined
+  reset(): void {
+    this.#forgetFrames()
     this.#drop()
     this.#closeAll(LOST)
   }
 
   /** The tab no longer leads. Its own virtual sockets and those of the others open again at the next leader. */
   end(): void {
+    this.#forgetFrames()
     this.#drop()
     this.#members.clear()
   }
 
-  #dial(lastSeq: number | undefined): void {
-    const { address, openTransport, fence } = this.#options
+  #dial({ sessionId, lastSeq }: Member): void {
+    const { scope, connection } = this.#parts
+    const { environment, facts } = scope
     const real: RealSocket = { transport: undefined, isOpen: false, isReplaying: false, hasToken: false }
     this.#real = real
     // The kept frames show more than the tab that happens to open first.
@@ -160,11 +142,10 @@ export class SocketHub {
     if (this.#frames.length === 0) this.#base = lastSeq
     const isCurrent = () => this.#real === real
     try {
-      const url = new URL(address(this.#sessionId ?? '', last))
-      const number = fence()
-      if (number !== undefined) url.searchParams.set(CHAT_QUERY.FENCE, String(number))
-      real.isReplaying = last !== undefined && this.#options.hasResume()
-      real.transport = openTransport(url.href, {
+      const url = new URL(connection.addressOf(sessionId, last))
+      if (facts.hasCapability(CAPABILITY.FENCING)) url.searchParams.set(CHAT_QUERY.FENCE, String(this.#link.fence))
+      real.isReplaying = last !== undefined && facts.hasResume
+      real.transport = new WebSocketTransport(new environment.WebSocket(url.href), {
         opened: () => isCurrent() && this.#opened(real),
         received: (_transport, data) => isCurrent() && this.#received(real, data),
         closed: (_transport, event) => isCurrent() && void this.#closed(event),
@@ -182,22 +163,30 @@ export class SocketHub {
 
   /** @param isLate whether the service may have sent something on the socket already */
   #admit(member: Member, isLate: boolean): void {
-    const { post, history, hasResume } = this.#options
-    const { tab, socket, lastSeq, isFirst } = member
+    const { tab, socket, sessionId, lastSeq, isFirst } = member
     member.isOpen = true
-    post(tab, { kind: 'opened', socket })
-    const send = (text: string) => post(tab, { kind: 'frame', socket, text })
-    if (lastSeq !== undefined && hasResume()) {
+    this.#link.post(tab, { kind: 'opened', socket })
+    const send = (text: string) => this.#link.post(tab, { kind: 'frame', socket, text })
+    if (lastSeq !== undefined && this.#parts.scope.facts.hasResume) {
       const isCovered = this.#covers(lastSeq)
       for (const frame of isCovered ? this.#frames : []) if (frame.seq > lastSeq) send(frame.text)
       // Otherwise the end of the replay, which all get, is theirs too.
       if (!isCovered || !this.#real?.isReplaying) send(encodeResumed(isCovered))
     } else if (isFirst && isLate) {
-      const elements = history()
+      const elements = this.#saidByAgent(sessionId)
       if (elements.length === 0) return
       const messageData = { chat_history: elements }
       send(encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.CHAT_HISTORY, messageData }))
     }
+  }
+
+  /** What the agent has said in a session, as elements of a history. Whether the service has the user's messages is not known. */
+  #saidByAgent(session: string): unknown[] {
+    const received = this.#parts.transcript.get({ direction: 'received' })
+    return received.flatMap(({ message, sessionId }) => {
+      const { persona, role, content, messageData, messageId, timestamp } = message
+      return sessionId === session ? { persona, role, content, messageData, messageId, timestamp } : []
+    })
   }
 
   #covers(lastSeq: number): boolean {
@@ -205,25 +194,24 @@ export class SocketHub {
   }
 
   #received(real: RealSocket, data: unknown): void {
-    const { post, tabId } = this.#options
+    const link = this.#link
     if (typeof data !== 'string') return
     const { persona, role, seq, messageData } = objectIn(data) ?? {}
     if (typeof seq === 'number') this.#keep(seq, data)
     const isMeta = persona === PERSONA.METADATA
     if (isMeta && (role === ROLE.STALE_TOKEN || role === ROLE.EXPIRED_TOKEN)) {
       const open = [...this.#members.values()].filter(({ isOpen }) => isOpen)
-      const member = open.find(({ tab }) => tab === tabId) ?? open[0]
-      if (member) post(member.tab, { kind: 'frame', socket: member.socket, text: data })
+      const member = open.find(({ tab }) => tab === link.id) ?? open[0]
+      if (member) link.post(member.tab, { kind: 'frame', socket: member.socket, text: data })
       return
     }
     if (isMeta && role === EXTENSION_ROLE.RESUMED) {
       real.isReplaying = false
-      if (!isJsonObject(messageData) || messageData.complete !== true) {
-        this.#frames = []
-        this.#base = undefined
-      }
+      if (!isJsonObject(messageData) || messageData.complete !== true) this.#forgetFrames()
     }
-    post(undefined, { kind: 'frame', socket: undefined, text: data })
+    const frame = { kind: 'frame', socket: undefined, text: data } as const
+    link.post(undefined, frame)
+    link.post(link.id, frame)
   }
 
   #keep(seq: number, text: string): void {
@@ -234,13 +222,18 @@ export class SocketHub {
     if (this.#frames.length > KEPT_FRAMES) this.#base = this.#frames.shift()?.seq
   }
 
+  #forgetFrames(): void {
+    this.#frames = []
+    this.#base = undefined
+  }
+
   async #closed(event: SocketCloseEvent): Promise<void> {
     const { code, reason, httpStatus } = event
     const isRefused = code === CLOSE_CODE.FENCED
     const ending = this.#real
     if (ending) ending.transport = undefined
     if (isRefused || code === CLOSE_CODE.NORMAL) {
-      const isTaken = await this.#options.ended(isRefused, reason)
+      const isTaken = await this.#link.handleEviction(isRefused, reason)
       if (this.#real !== ending) return
       if (isTaken || isRefused) {
         this.#real = undefined
@@ -251,7 +244,7 @@ export class SocketHub {
     // A tab that has asked for a socket meanwhile gets the next one.
     this.#closeAll({ code, reason, httpStatus }, ending?.isOpen)
     const [next] = this.#members.values()
-    if (next && !this.#real) this.#dial(next.lastSeq)
+    if (next && !this.#real) this.#dial(next)
   }
 
   /** @param isOnlyOpen whether those that wait for the socket are left out */
@@ -259,7 +252,7 @@ export class SocketHub {
     const members = [...this.#members].filter(([, { isOpen }]) => isOpen || !isOnlyOpen)
     for (const [key] of members) this.#members.delete(key)
     for (const [, { tab, socket }] of members)
-      this.#options.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
+      this.#link.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
   }
 
   #closeUnused(): void {
@@ -274,6 +267,6 @@ export class SocketHub {
 }
 
 /** With this reason an agent reconnects without a wait. */
-const LOST = { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON, httpStatus: undefined }
+export const LOST = { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON, httpStatus: undefined }
 
 const keyOf = (tab: string, socket: number): string => `${tab}:${socket}`

@@ -1,5 +1,5 @@
 import type { PageWindow } from '../platform/page.ts'
-import { encodeEnvelope, parseEnvelope, type TabEnvelope, type TabMessage } from './tab-message.ts'
+import { parseEnvelope, type TabEnvelope, type TabMessage } from './tab-message.ts'
 
 /*
  * The channel between the tabs of one conversation.
@@ -78,7 +78,7 @@ export class TabChannel {
       goodbye.close()
       heard(envelopes)
     }
-    goodbye.postMessage(this.#encode(undefined, { kind: 'bye' }))
+    goodbye.postMessage(this.#envelope(undefined, { kind: 'bye' }))
   }
 
   /**
@@ -87,7 +87,7 @@ export class TabChannel {
    * @throws {DOMException} when the browser cannot copy the message
    */
   post(to: string | undefined, message: TabMessage): void {
-    const data = this.#encode(to, message)
+    const data = this.#envelope(to, message)
     this.#channel?.postMessage(data)
   }
 
@@ -104,7 +104,7 @@ export class TabChannel {
     this.#numbers.delete(tab)
   }
 
-  #encode(to: string | undefined, message: TabMessage): unknown {
-    return encodeEnvelope({ from: this.#id, to, number: ++this.#posted, message })
+  #envelope(to: string | undefined, message: TabMessage): TabEnvelope {
+    return { from: this.#id, to, number: ++this.#posted, message }
   }
 }

@@ -1,24 +1,21 @@
-import { CAPABILITY, isJsonObject } from '@aiagent/protocol'
+import { isJsonObject, ROLE } from '@aiagent/protocol'
 import { takeStoredLogin } from '../auth/stored-login.ts'
-import { type OpenTransport, WebSocketTransport } from '../chat/transport.ts'
-import type { DeliveryReason, DeliveryUpdate } from '../log/delivery-state.ts'
+import type { SharedConversation } from '../chat/shared-conversation.ts'
+import type { Transport, TransportListener } from '../chat/transport.ts'
+import type { DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
-import type { Delivery } from '../outbox/delivery.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { clearStored } from '../storage/clear-stored.ts'
-import { ForeignMessages, type ForeignMessagesOptions } from './foreign-messages.ts'
+import { ForeignMessages } from './foreign-messages.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
-import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
-import { answeredIds, openMessages, said, saidByAgent } from './said-messages.ts'
-import { ShownMessages } from './shown-messages.ts'
 import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
-import { TabLink } from './tab-link.ts'
-import type { TabEnvelope, TabMessage } from './tab-message.ts'
+import { type LinkEvent, TabLink } from './tab-link.ts'
+import type { TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 import { TabSockets } from './tab-sockets.ts'
 
@@ -31,91 +28,35 @@ import { TabSockets } from './tab-sockets.ts'
  * connection: it reconnects, recovers what it missed, and decides about the messages in doubt. Everything else that the
  * tabs tell each other is below: session, messages and their delivery, context, token, sign-out.
  */
-export class TabGroup {
+export class TabGroup implements SharedConversation {
   readonly #parts: TabParts
-  readonly #id: string
+  readonly #signOuts: SignOuts
   readonly #link: TabLink
-  /** The queues of the tabs, where no store of the browser holds them. */
-  readonly store: ReplicatedStore
+  readonly #hub: SocketHub
+  readonly #sockets: TabSockets
+  /** The messages of the other tabs. */
+  readonly foreign: ForeignMessages
+  /** The session of all tabs. */
+  readonly session: GroupSession
   /** Whose turn it is to ask. */
   readonly turn: QuestionTurn
-  readonly #sockets: TabSockets
-  readonly #foreignOptions: ForeignMessagesOptions
-  readonly #foreign: ForeignMessages
-  /** What the history of the session shows. */
-  readonly shown: ShownMessages
-  readonly #recalling: Recall
-  readonly #signOuts: SignOuts
-  readonly #openAlone: OpenTransport
-  readonly #session: GroupSession
-  #hub: SocketHub | undefined
-  /** Whether a message of another tab is being applied, which is not repeated. */
+  /** The queues of the tabs, where no store of the browser holds them. */
+  readonly store: ReplicatedStore
+  /** Whether the context, or the sign-out, of another tab is being applied, which is not repeated. */
   #isApplying = false
   #token: string | undefined
 
   constructor(parts: TabParts, window: PageWindow) {
-    this.#parts = parts
     const { scope } = parts
-    const { environment, config, logger } = scope
-    const { clock, randomUUID, WebSocket } = environment
-    this.#id = randomUUID()
-    this.#signOuts = new SignOuts(parts.scope)
-    this.#openAlone = (address, listener) => new WebSocketTransport(new WebSocket(address), listener)
-    const link = new TabLink({
-      window,
-      clock,
-      id: this.#id,
-      signOuts: this.#signOuts,
-      logger,
-      place: () => this.#session.place,
-      onLeads: leads => (leads ? this.#lead() : this.#stopLeading()),
-      onLeader: () => this.#handleLeader(),
-      onJoined: () => this.store.repeat(),
-      onMissed: tab => this.#catchUp(tab),
-      onMessage: envelope => this.#receive(envelope),
-      onUnheard: (envelopes, reason) => this.#report(envelopes, reason),
-      onEnded: tabs => void this.#takeOver(tabs),
-      onSignedOut: () => this.#leaveUser(),
-      checkSession: () => this.#session.check(),
-    })
-    this.#link = link
-    this.store = new ReplicatedStore(clock.now, (key, value, version) =>
-      link.post(undefined, { kind: 'stored', key, value, version }),
-    )
-    const questionLock = () => (link.name === undefined ? undefined : `${link.name}-question`)
-    const settled = () => {
-      this.#session.wake()
-      return link.synced()
-    }
-    this.turn = new QuestionTurn(window, questionLock, settled)
-    this.#sockets = new TabSockets({
-      toLeader: message => {
-        if (link.leader !== undefined) link.post(link.leader, message)
-      },
-      bufferedAmount: () => this.#hub?.bufferedAmount ?? 0,
-      checkSession: () => this.#session.check(),
-    })
-    this.#foreignOptions = {
-      now: clock.now,
-      doubtAfterMs: config.doubtAfterMs,
-      updated: update => scope.emit('deliveryUpdate', () => update),
-      act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
-    }
-    this.#foreign = new ForeignMessages(this.#foreignOptions)
-    this.#recalling = new Recall(parts, this.#foreign)
-    this.#session = new GroupSession({
-      parts,
-      window,
-      clock,
-      signOuts: this.#signOuts,
-      link,
-      sockets: this.#sockets,
-      hub: () => this.#hub,
-      isApplying: () => this.#isApplying,
-      taken: (sessionId, by) => this.#handleTaken(sessionId, by),
-      leave: reason => this.#leave(reason),
-    })
-    this.shown = new ShownMessages(parts, this.#session, this.#foreign, change => this.handleUpdate(change))
+    this.#parts = parts
+    this.#signOuts = new SignOuts(scope)
+    this.#link = new TabLink(scope, window, this.#signOuts, event => this.#handle(event))
+    this.#hub = new SocketHub(parts, this.#link)
+    this.#sockets = new TabSockets(this.#link, this.#hub)
+    this.foreign = new ForeignMessages(parts, this.#link)
+    this.session = new GroupSession(parts, this.#signOuts, this.#link, this.#hub, this.#sockets, this.foreign)
+    this.turn = new QuestionTurn(this.#link, this.session)
+    this.store = new ReplicatedStore(scope.environment.clock, this.#link)
   }
 
   /** Whether another tab renews the token. */
@@ -146,146 +87,126 @@ export class TabGroup {
     return isOwnLogin ? undefined : () => authentication.forgetUser()
   }
 
-  // ── The session of the group ──────────────────────────────────────────────────────────────────────────────────────
+  // ── The other tabs ────────────────────────────────────────────────────────────────────────────────────────────────
 
-  get session(): GroupSession {
-    return this.#session
-  }
-
-  #leave(reason: DeliveryReason): void {
-    this.#link.leave(reason)
-    this.#session.leave()
-    this.#token = undefined
-    this.#recalling.reset()
-    this.#foreign.clear(reason)
-    this.turn.end()
-  }
-
-  // ── Leader and followers ──────────────────────────────────────────────────────────────────────────────────────────
-
-  #lead(): void {
-    const { scope, connection, authentication } = this.#parts
-    const { facts } = scope
-    this.#hub = new SocketHub({
-      tabId: this.#id,
-      fence: () => (facts.hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
-      hasResume: () => facts.hasResume,
-      address: (sessionId, lastSeq) => connection.addressOf(sessionId, lastSeq),
-      openTransport: this.#openAlone,
-      history: () => saidByAgent(this.#parts.transcript, this.#session.id),
-      post: (to, message) => {
-        this.#link.post(to, message)
-        if (to === undefined) this.#sockets.handle(message)
-      },
-      ended: (isRefused, reason) => {
-        this.#session.check()
-        return this.#link.handleEviction(isRefused, reason)
-      },
-    })
-    authentication.watchExpiry(true)
-    this.#session.lead()
-    void this.#takeOver()
-  }
-
-  #stopLeading(): void {
-    const hub = this.#hub
-    this.#hub = undefined
-    hub?.end()
+  #handle(event: LinkEvent): void {
+    switch (event.kind) {
+      case 'look':
+        return this.session.check()
+      case 'leader':
+        return this.#handleLeader()
+      case 'demoted':
+        return this.#hub.end()
+      case 'joined':
+        return this.store.repeat()
+      case 'message':
+        return this.#receive(event.from, event.message)
+      case 'missed':
+        return this.#catchUp(event.tab)
+      case 'ended':
+        return void this.#takeOver(event.tabs)
+      case 'signed out':
+        return this.#leaveUser()
+      case 'left':
+        this.session.leave()
+        this.#token = undefined
+        this.foreign.clear(event.reason)
+        return this.turn.end()
+      case 'unheard':
+        return this.foreign.reportUnheard(event.envelopes, event.reason)
+      default:
+        event satisfies never
+    }
   }
 
   #handleLeader(): void {
-    if (!this.#link.isLeader) this.#parts.authentication.watchExpiry(false)
+    const { isLeader } = this.#link
+    this.#parts.authentication.watchExpiry(isLeader)
+    if (isLeader) {
+      this.session.lead()
+      void this.#takeOver([])
+    }
     this.#sockets.handleLeader()
-    this.#recall()
+    this.foreign.recall()
+    if (isLeader) this.session.announce()
   }
 
   /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
   #catchUp(tab: string): void {
-    this.#hub?.interrupt(tab)
+    if (this.#link.isLeader) this.#hub.interrupt(tab)
     if (tab === this.#link.leader) this.#sockets.renew()
-    this.#recall(tab)
-  }
-
-  /** Asks for what the others have said. */
-  #recall(to = this.#link.isLeader ? undefined : this.#link.leader): void {
-    if (this.#link.leader === undefined) return
-    // The tab that has sent a message may have ended before this one was opened.
-    this.#link.post(to, this.#recalling.ask())
+    this.foreign.recall(tab)
   }
 
   /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */
-  async #takeOver(ended: readonly string[] = []): Promise<void> {
+  async #takeOver(ended: readonly string[]): Promise<void> {
     const { outbox } = this.#parts
-    for (const tab of ended) this.#hub?.forget(tab)
+    for (const tab of ended) this.#hub.forget(tab)
     await outbox.restore()
     outbox.repeatAdopted()
-    if (ended.some(tab => this.#foreign.hasDoubt(tab))) await this.shown.read()
-    for (const tab of ended)
-      for (const change of this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)) this.handleUpdate(change)
+    await this.foreign.handleEnded(ended)
     // The last thing that such a tab has said may be known to another one only.
-    if (ended.length > 0) this.#recall()
+    if (ended.length > 0) this.foreign.recall()
   }
 
-  // ── Messages of other tabs ────────────────────────────────────────────────────────────────────────────────────────
-
-  #receive({ from, message }: TabEnvelope): void {
+  #receive(from: string, message: TabMessage): void {
     const isFromLeader = from === this.#link.leader
     switch (message.kind) {
       case 'hello':
+        this.session.answerHello(from, message.isNew)
         if (message.isNew) this.#greet(from)
         return
       case 'state': {
         const { sessionId, conversation } = message
-        this.#session.report(undefined)
-        if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#session.moveTo(sessionId, conversation))
+        this.session.report(undefined)
+        if (isFromLeader && sessionId !== undefined) this.session.moveTo(sessionId, conversation)
         return
       }
       case 'bye':
-        return this.#hub?.forget(from)
+        return this.#hub.forget(from)
       case 'open':
         return this.#open(from, message)
       case 'write':
-        return this.#hub?.write(from, message.socket, message.text)
+        return this.#hub.write(from, message.socket, message.text)
       case 'close':
-        return this.#hub?.close(from, message.socket)
+        return this.#hub.close(from, message.socket)
       case 'opened':
       case 'frame':
       case 'closed':
         if (!isFromLeader) return
-        if (message.kind === 'opened') this.#foreign.handleOpened(this.#parts.scope.environment.clock.now())
+        if (message.kind === 'opened') this.foreign.handleOpened()
         return this.#sockets.handle(message)
       case 'known':
-        return this.#session.report(message.sessionId)
+        return this.session.report(message.sessionId)
       case 'session':
-        return this.#apply(() => this.#session.moveTo(message.sessionId, message.conversation))
-      case 'said':
-        return this.#apply(() => this.#record(from, message, isFromLeader))
+        return this.session.moveTo(message.sessionId, message.conversation)
+      case 'said': {
+        const { owner = from, state, message: said } = message
+        const context = said.role === ROLE.CONTEXT ? said.messageData?.context : undefined
+        // Of a message of before, a later one may have changed it.
+        if (owner === from && state === undefined && isJsonObject(context)) this.#applyContext(context)
+        return this.foreign.receive(from, message)
+      }
       case 'recall':
-        for (const each of this.#recalling.answer(from, message.known)) this.#link.post(from, each)
+        this.foreign.answer(from, message.known)
         if (message.known) this.#tellContext(from)
         return
       case 'delivery':
-        return this.#foreign.update(from, message.id, message.state, message.reason)
+        return this.foreign.update(from, message.id, message.state, message.reason)
       case 'read': {
         const { messageId } = message
         return this.#parts.scope.emit('conversationRead', () => ({ messageId }))
       }
-      case 'act': {
-        const delivery = this.#parts.outbox.delivery(message.id)
-        if (message.action === 'retry') delivery?.retry()
-        else if (message.action === 'cancel') delivery?.cancel()
+      case 'act':
+        this.#parts.outbox.delivery(message.id)?.[message.action]()
         return
-      }
       case 'context':
-        return this.#apply(() => {
-          if (message.attributes) this.#parts.context.merge(message.attributes)
-          else void this.#parts.context.remove()
-        })
+        return this.#applyContext(message.attributes)
       case 'token':
         if (!isAnonymous(this.#link.key)) this.#adoptToken(message.token)
         return
       case 'taken':
-        this.#session.handleTaken(message.sessionId, from)
+        this.session.handleTaken(message.sessionId, from)
         return this.#link.post(from, { kind: 'synced', nonce: message.nonce })
       case 'left':
         return this.#leaveUser()
@@ -300,57 +221,31 @@ export class TabGroup {
   }
 
   #open(from: string, message: TabMessage & { readonly kind: 'open' }): void {
-    if (!this.#hub) return
+    if (!this.#link.isLeader) return
     const { sessionId } = message
-    if (this.#session.isGone(sessionId)) return this.#link.post(from, { kind: 'taken', sessionId, nonce: 0 })
+    if (this.session.isGone(sessionId)) return this.#link.post(from, { kind: 'taken', sessionId, nonce: 0 })
     // The tab learns of the present session, and opens again.
-    if (!this.#session.accept(sessionId)) return this.#link.postState()
+    if (!this.session.accept(sessionId)) return this.session.announce()
     this.#hub.open(from, message)
   }
 
   /** Tells a new tab what it cannot learn from the service. */
   #greet(tab: string): void {
     this.store.repeat()
-    for (const message of openMessages(this.#parts)) this.#link.post(tab, message)
-    const { id: sessionId } = this.#session
-    if (!this.#hub) {
-      if (sessionId !== undefined) this.#link.post(tab, { kind: 'known', sessionId })
-      return
-    }
+    this.foreign.greet(tab)
+    if (!this.#link.isLeader) return
     this.#tellContext(tab)
     if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
   }
 
   #tellContext(tab: string): void {
-    const attributes = this.#hub && this.#parts.context.get()
+    const attributes = this.#link.isLeader && this.#parts.context.get()
     if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
   }
 
-  #record(from: string, given: TabMessage & { kind: 'said' }, isFromLeader: boolean): void {
-    const { message: said, owner = from, state, reason } = given
-    const { context, outbox } = this.#parts
-    if (owner !== from) {
-      // A leader that was frozen may not know what has become of it.
-      if (!isFromLeader && !this.#link.isLeader) return
-      if (this.delivery(said.id) ?? outbox.delivery(said.id)) return
-      this.#link.watch(owner)
-    }
-    const message = this.#foreign.add(owner, said)
-    if (!message) return
-    const attributes = said.messageData?.context
-    if (owner === from && state === undefined && said.role === 'context' && isJsonObject(attributes))
-      context.merge(attributes)
-    this.#foreign.show(message, said, state, this.#parts)
-    if (state !== undefined) this.#foreign.update(owner, said.id, state, reason, true)
-  }
-
-  /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
-  #report(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void {
-    const unheard = new ForeignMessages(this.#foreignOptions)
-    for (const { from, message } of envelopes)
-      if (message.kind === 'said' && message.state === undefined) unheard.add(from, message.message)
-      else if (message.kind === 'delivery') unheard.update(from, message.id, message.state, message.reason)
-    unheard.clear(reason)
+  #applyContext(attributes: Record<string, unknown> | null): void {
+    const { context } = this.#parts
+    this.#apply(() => (attributes ? context.merge(attributes) : void context.remove()))
   }
 
   #adoptToken(token: string): void {
@@ -369,18 +264,7 @@ export class TabGroup {
       void lifecycle?.handleUserChange()
       void authentication.forgetUser()
     })
-    this.#leave('signed_out')
-  }
-
-  /** @param by the tab that has taken the session with it, if it is known */
-  #handleTaken(sessionId: string, by: string | undefined): void {
-    const { transcript, outbox, recovery, liveness } = this.#parts
-    // Nothing that this tab takes for its connection is checked before it has one.
-    recovery.handleLost()
-    liveness.handleLost()
-    const answered = answeredIds(transcript, sessionId)
-    outbox.handleSessionTaken(id => answered.has(id))
-    this.#foreign.leaveSession(by, id => answered.has(id))
+    this.#link.leave('signed_out')
   }
 
   #apply(work: () => void): void {
@@ -394,9 +278,10 @@ export class TabGroup {
 
   // ── The agent of this tab ─────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Opens a connection of the agent. */
-  readonly open: OpenTransport = (address, listener) =>
-    this.#link.key === undefined ? this.#openAlone(address, listener) : this.#sockets.open(address, listener)
+  /** Opens a connection of the agent; undefined while it shares none. */
+  open(address: string, listener: TransportListener): Transport | undefined {
+    return this.#link.key === undefined ? undefined : this.#sockets.open(address, listener)
+  }
 
   /** The user is signed out, or is another one: so it is in all tabs. */
   forgetUser(): void {
@@ -407,35 +292,31 @@ export class TabGroup {
       this.#link.post(undefined, { kind: 'left' })
     }
     if (key !== undefined) this.#signOuts.leave(key)
-    this.#leave('signed_out')
+    this.#link.leave('signed_out')
     this.store.forget()
   }
 
   /** The transcript of this tab was dropped: its next session begins a conversation. */
   handleDropped(): void {
-    this.#session.endConversation()
-    for (const change of this.#foreign.endConversation()) this.handleUpdate(change)
+    this.session.endConversation()
+    this.foreign.endConversation()
   }
 
   /** The outbox has accepted a message of this tab. */
   handleAccepted(message: Message): void {
-    const { messageId } = message
-    if (messageId === undefined || this.#isApplying) return
-    this.#foreign.remove(messageId)
-    this.#link.post(undefined, { kind: 'said', message: said(message, messageId) })
+    this.foreign.handleAccepted(message)
     // Outside of the call that sends it.
-    void Promise.resolve().then(() => this.#session.wake())
+    void Promise.resolve().then(() => this.session.wake())
   }
 
   /** The delivery of a message of this tab has changed. */
-  handleUpdate({ id, state, previousState, reason }: DeliveryUpdate): void {
-    this.#link.post(undefined, { kind: 'delivery', id, state, previousState, reason })
+  handleUpdate({ id, state, reason }: DeliveryUpdate): void {
+    this.#link.post(undefined, { kind: 'delivery', id, state, reason })
   }
 
   /** The user has read everything that this tab shows. */
   markRead(): void {
-    const received = this.#parts.transcript.get().filter(({ direction }) => direction === 'received')
-    const messageId = received.at(-1)?.message.messageId
+    const messageId = this.#parts.transcript.get({ direction: 'received' }).at(-1)?.message.messageId
     if (messageId !== undefined) this.#link.post(undefined, { kind: 'read', messageId })
   }
 
@@ -447,7 +328,7 @@ export class TabGroup {
   /** The token of a user is about to be used: until then the anonymous tabs let go of the session, and of the queue. */
   async handleUser(): Promise<void> {
     if (!isAnonymous(this.#link.key)) return
-    await this.#session.take()
+    await this.session.takeAway()
     await this.#parts.outbox.leaveStore()
   }
 
@@ -457,16 +338,11 @@ export class TabGroup {
     if (token === this.#token || key === undefined) return
     this.#token = token
     if (!isAnonymous(key)) return this.#link.post(undefined, { kind: 'token', token })
-    this.#recalling.reset()
+    this.foreign.handleMoved()
     this.turn.end()
     this.store.forget()
-    this.#session.enter(keyFor(token, key))
+    this.session.enter(keyFor(token, key))
     void this.#parts.outbox.restore()
-  }
-
-  /** The delivery of a message of another tab. */
-  delivery(id: string): Delivery | undefined {
-    return this.#foreign.delivery(id)
   }
 }
 

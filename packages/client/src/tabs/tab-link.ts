@@ -1,9 +1,9 @@
 import { readFencedReason } from '@aiagent/protocol'
 import type { DeliveryReason } from '../log/delivery-state.ts'
-import type { Logger } from '../logger.ts'
 import type { Clock } from '../platform/clock.ts'
-import { hold, names } from '../platform/locks.ts'
+import { hold, names, type Release } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
+import type { AgentScope } from '../scope.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { LeaderWatch } from './leader-watch.ts'
 import { Leadership } from './leadership.ts'
@@ -29,36 +29,28 @@ const LOOK_MS = 1_000
 /** How long the other tabs may take to let go of a session, in milliseconds. */
 const LET_GO_LIMIT_MS = 1_000
 
-/** How long a leader may have no session before it lets another tab try, in milliseconds. */
-const SESSION_LIMIT_MS = 10_000
-
-export interface TabLinkOptions {
-  readonly window: PageWindow
-  readonly clock: Clock
-  /** Unique for this tab and agent. */
-  readonly id: string
-  readonly signOuts: SignOuts
-  readonly logger: Pick<Logger, 'warn'>
-  /** The session of the group, and that in which its conversation began; undefined while there is none. */
-  place(): { readonly sessionId: string | undefined; readonly conversation: string | undefined }
-  /** This tab leads from now on, or no longer. */
-  onLeads(leads: boolean): void
-  /** Another tab leads, or none: it has still to be told. */
-  onLeader(): void
-  /** This tab tells the others what it has, as after it has joined. */
-  onJoined(): void
-  onMessage(envelope: TabEnvelope): void
-  /** What other tabs had said when this one left them, in order: it is not told what becomes of that. */
-  onUnheard(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void
-  /** This tab has missed something that another one has posted, as the numbers of its messages show. */
-  onMissed(tab: string): void
-  /** Other tabs have ended. Only the leader is told. */
-  onEnded(tabs: readonly string[]): void
+/** What happens in the group, for the part above. */
+export type LinkEvent =
+  /** Something is about to happen: what this tab was not told may have ended the session of the group. */
+  | { readonly kind: 'look' }
+  /** Another tab leads, this one, or none. */
+  | { readonly kind: 'leader' }
+  /** This tab no longer leads. A `leader` follows, unless the page is left. */
+  | { readonly kind: 'demoted' }
+  /** This tab has joined: it tells the others what it has. */
+  | { readonly kind: 'joined' }
+  /** A message of another tab, or of this one to itself. */
+  | { readonly kind: 'message'; readonly from: string; readonly message: TabMessage }
+  /** Something that another tab has posted was lost, as the numbers of its messages show. */
+  | { readonly kind: 'missed'; readonly tab: string }
+  /** Other tabs have ended. Only the leader learns of it. */
+  | { readonly kind: 'ended'; readonly tabs: readonly string[] }
   /** The user of the group has signed out, which this tab was not told. */
-  onSignedOut(): void
-  /** Something is about to happen in the group: what this tab was not told may have ended its session. */
-  checkSession(): void
-}
+  | { readonly kind: 'signed out' }
+  /** This tab has left the group. */
+  | { readonly kind: 'left'; readonly reason: DeliveryReason }
+  /** What the others had said by then, in order: this tab does not learn what becomes of it. */
+  | { readonly kind: 'unheard'; readonly envelopes: readonly TabEnvelope[]; readonly reason: DeliveryReason }
 
 interface Membership {
   /** Start of all names: a fingerprint of deployment, agent and user. */
@@ -67,12 +59,17 @@ interface Membership {
   /** The last sign-out when this tab joined. */
   readonly signOut: string | undefined
   readonly leadership: Leadership
-  readonly releaseTab: () => void
+  readonly releaseTab: Release
   timer: unknown
 }
 
 export class TabLink {
-  readonly #options: TabLinkOptions
+  /** Unique for this tab and agent. */
+  readonly id: string
+  readonly #window: PageWindow
+  readonly #scope: AgentScope<never>
+  readonly #signOuts: SignOuts
+  readonly #handle: (event: LinkEvent) => void
   readonly #channel: TabChannel
   readonly #watch = new LeaderWatch()
   #membership: Membership | undefined
@@ -88,15 +85,28 @@ export class TabLink {
   readonly #syncing = new Map<number, (from: string | undefined) => void>()
   #nonce = 0
 
-  constructor(options: TabLinkOptions) {
-    this.#options = options
-    this.#channel = new TabChannel(options.window, options.id)
-    options.window.addEventListener('pagehide', this.#hidden)
-    options.window.addEventListener('pageshow', this.#shown)
+  constructor(scope: AgentScope<never>, window: PageWindow, signOuts: SignOuts, handle: (event: LinkEvent) => void) {
+    this.#scope = scope
+    this.id = scope.environment.randomUUID()
+    this.#window = window
+    this.#signOuts = signOuts
+    this.#handle = handle
+    this.#channel = new TabChannel(window, this.id)
+    window.addEventListener('pagehide', this.#hidden)
+    window.addEventListener('pageshow', this.#shown)
+  }
+
+  get #clock(): Clock {
+    return this.#scope.environment.clock
   }
 
   get isLeader(): boolean {
     return this.#leadsSince !== undefined
+  }
+
+  /** How long this tab has led, in milliseconds; 0 while it does not. */
+  get leadsForMs(): number {
+    return this.#leadsSince === undefined ? 0 : this.#clock.monotonic() - this.#leadsSince
   }
 
   /** The leading tab; undefined while none is known. */
@@ -109,11 +119,6 @@ export class TabLink {
     return this.#membership?.key
   }
 
-  /** Start of the names of the group's locks. */
-  get name(): string | undefined {
-    return this.#membership?.name
-  }
-
   /** The number of the present leader, above those of all before. */
   get fence(): number {
     return this.#fence
@@ -121,30 +126,42 @@ export class TabLink {
 
   /** Joins the tabs with a key. Resolves once the others can see this tab. */
   async enter(key: string): Promise<void> {
-    const { window, id, signOuts, onJoined } = this.#options
-    const signOut = signOuts.last(key)
+    const window = this.#window
+    const signOut = this.#signOuts.last(key)
     // What the tabs of a user say who has signed out, as long as they have not noticed it, reaches no tab of the next user.
     const name = `aiagent-tabs-${TAB_VERSION}-${key}${signOut === undefined ? '' : `-${fnv1a(signOut)}`}`
     this.#channel.open(name, envelope => this.#receive(envelope))
     // Shows the others that this tab lives. Rejected where the page ends.
-    const tab = hold(window, `${name}-tab-${id}`).catch(() => () => {})
+    const tabLock = `${name}-tab-${this.id}`
+    const tab = hold(window, tabLock).catch(() => () => {})
     const releaseTab = () => void tab.then(release => release())
-    const leadership = new Leadership({ window, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
-    signOuts.join(key)
+    const leadership = new Leadership(window, name, tabLock, isLeading => (isLeading ? this.#lead() : this.#follow()))
+    this.#signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
     await tab
     if (this.#membership?.leadership !== leadership) return
     this.#watch.reset()
     this.post(undefined, { kind: 'hello', isNew: true })
-    onJoined()
+    this.#handle({ kind: 'joined' })
     if (!this.#isResting) leadership.start()
-    this.#look()
+    this.#lookAfter()
   }
 
-  /** Leaves the group. What the others have said by then is passed on with the reason once it has arrived. */
+  /** Leaves the group. What the others have said by then is an event with the reason once it has arrived. */
   leave(reason: DeliveryReason): void {
-    const { onUnheard } = this.#options
-    if (this.#channel.isOpen) this.#part(() => this.#channel.leave(envelopes => onUnheard(envelopes, reason)))
+    this.#leave(reason)
+    this.#handle({ kind: 'left', reason })
+  }
+
+  /** Leaves the group for another one, with everything that this tab has of the conversation. */
+  move(key: string): void {
+    this.#leave('session_ended')
+    void this.enter(key)
+  }
+
+  #leave(reason: DeliveryReason): void {
+    const unheard = (envelopes: readonly TabEnvelope[]) => this.#handle({ kind: 'unheard', envelopes, reason })
+    if (this.#channel.isOpen) this.#part(() => this.#channel.leave(unheard))
     this.#membership = undefined
     this.#leader = undefined
     this.#isResting = false
@@ -169,32 +186,45 @@ export class TabLink {
 
   /** The agent is destroyed. */
   end(): void {
-    const { window } = this.#options
+    const window = this.#window
     window.removeEventListener('pagehide', this.#hidden)
     window.removeEventListener('pageshow', this.#shown)
     this.leave('destroyed')
   }
 
+  /**
+   * Waits for a lock of the group.
+   *
+   * @throws the reason of the signal when it is aborted; `DOMException` when the page is about to end
+   */
+  hold(name: string, signal?: AbortSignal): Promise<Release> {
+    return hold(this.#window, `${this.#membership?.name}-${name}`, { ...(signal && { signal }) })
+  }
+
   /** Sends a message to one tab, or to all others. */
   post(to: string | undefined, message: TabMessage): void {
     if (!this.#membership) return
-    const { id, onMessage, logger } = this.#options
-    if (to === id) return onMessage({ from: id, to, number: undefined, message })
+    if (to === this.id) return this.#handle({ kind: 'message', from: to, message })
     try {
       this.#channel.post(to, message)
     } catch (error) {
-      logger.warn('A message to the other tabs could not be posted.', { error })
+      this.#scope.logger.warn('A message to the other tabs could not be posted.', { error })
     }
+  }
+
+  /** Sends a message to the leader, if there is one. */
+  postToLeader(message: TabMessage): void {
+    if (this.#leader !== undefined) this.post(this.#leader, message)
+  }
+
+  /** Something is about to happen: finds out what this tab was not told. */
+  look(): void {
+    this.#handle({ kind: 'look' })
   }
 
   /** Looks after a tab that was heard of, as after those that were heard. */
   watch(tab: string): void {
     this.#tabs.add(tab)
-  }
-
-  /** Tells all who leads, and in which session. */
-  postState(): void {
-    this.post(undefined, { kind: 'state', fence: this.#fence, ...this.#options.place() })
   }
 
   /** Resolves when everything has arrived that the leader had passed on by now. */
@@ -204,7 +234,7 @@ export class TabLink {
     while (!isAnswered && this.#membership && !this.isLeader) {
       isAnswered = await new Promise<boolean>(resolve => {
         this.#syncing.set(nonce, from => resolve(from !== undefined))
-        if (this.#leader !== undefined) this.post(this.#leader, { kind: 'sync', nonce })
+        this.postToLeader({ kind: 'sync', nonce })
       })
       this.#syncing.delete(nonce)
     }
@@ -215,12 +245,12 @@ export class TabLink {
    * out when it runs again.
    */
   async take(sessionId: string): Promise<void> {
-    const { clock } = this.#options
+    const clock = this.#clock
     const membership = this.#membership
     if (!membership) return
     const nonce = ++this.#nonce
     const waiting = await this.#living(membership)
-    waiting.delete(this.#options.id)
+    waiting.delete(this.id)
     await new Promise<void>(resolve => {
       const timer = clock.setTimeout(resolve, LET_GO_LIMIT_MS)
       const answered = (from?: string) => {
@@ -244,10 +274,11 @@ export class TabLink {
    * @returns whether another tab may have connected
    */
   async handleEviction(isRefused: boolean, reason: string): Promise<boolean> {
-    const { leadership, name } = this.#membership ?? {}
+    this.look()
+    const { leadership } = this.#membership ?? {}
     if (!leadership) return false
-    const isHolder = await leadership.isHolder(`${name}-tab-${this.#options.id}`)
-    if (isRefused) this.#fence = Math.max(this.#fence, readFencedReason(reason, this.#options.clock.now()) ?? 0)
+    const isHolder = await leadership.isHolder()
+    if (isRefused) this.#fence = Math.max(this.#fence, readFencedReason(reason, this.#clock.now()) ?? 0)
     if (isHolder && !isRefused) return false
     leadership.release()
     // The hub first tells its own tab of the end.
@@ -255,18 +286,22 @@ export class TabLink {
     return true
   }
 
+  /** Lets another tab lead, if one waits. */
+  yield(): void {
+    this.post(undefined, { kind: 'bye' })
+    this.#membership?.leadership.release()
+    this.#follow()
+  }
+
   #lead(): void {
-    const { clock, id, onLeads } = this.#options
-    this.#fence = Math.max(clock.now(), this.#fence + 1)
-    this.#leadsSince = clock.monotonic()
-    onLeads(true)
-    this.#setLeader(id)
-    this.postState()
+    this.#fence = Math.max(this.#clock.now(), this.#fence + 1)
+    this.#leadsSince = this.#clock.monotonic()
+    this.#setLeader(this.id)
   }
 
   /** Another tab leads now, or may. */
   #follow(): void {
-    if (this.#stopLeading() && this.#leader === this.#options.id) this.#setLeader(undefined)
+    if (this.#stopLeading() && this.#leader === this.id) this.#setLeader(undefined)
     if (!this.#isResting) this.#membership?.leadership.start()
   }
 
@@ -274,7 +309,7 @@ export class TabLink {
   #stopLeading(): boolean {
     const wasLeading = this.isLeader
     this.#leadsSince = undefined
-    if (wasLeading) this.#options.onLeads(false)
+    if (wasLeading) this.#handle({ kind: 'demoted' })
     return wasLeading
   }
 
@@ -282,7 +317,7 @@ export class TabLink {
     if (leader === this.#leader) return
     this.#leader = leader
     this.#wake()
-    this.#options.onLeader()
+    this.#handle({ kind: 'leader' })
   }
 
   #wake(): void {
@@ -290,10 +325,10 @@ export class TabLink {
   }
 
   /** Looks after the other tabs, regularly. */
-  #look(): void {
+  #lookAfter(): void {
     const membership = this.#membership
     if (!membership || this.#hasLeft()) return
-    membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
+    membership.timer = this.#clock.setTimeout(() => this.#lookAfter(), LOOK_MS)
     if (this.isLeader) return void this.#findEnded(membership)
     if (this.#isResting) return
     const next = this.#watch.look()
@@ -303,63 +338,45 @@ export class TabLink {
 
   /** Whether the user of the group has signed out, which this tab was not told. Then it leaves too. */
   #hasLeft(): boolean {
-    const { signOuts, onSignedOut, checkSession } = this.#options
     if (!this.#membership) return false
-    if (signOuts.last(this.#membership.key) !== this.#membership.signOut) {
-      onSignedOut()
+    if (this.#signOuts.last(this.#membership.key) !== this.#membership.signOut) {
+      this.#handle({ kind: 'signed out' })
       return true
     }
-    checkSession()
+    this.look()
     return false
   }
 
   async #living({ name }: Membership): Promise<Set<string>> {
     const start = `${name}-tab-`
-    const held = await names(this.#options.window, start)
+    const held = await names(this.#window, start)
     return new Set([...held.keys()].map(each => each.slice(start.length)))
   }
 
   async #findEnded(membership: Membership): Promise<void> {
-    const { id, onEnded } = this.#options
     const living = await this.#living(membership)
     if (!this.isLeader || this.#membership?.name !== membership.name) return
-    const ended = [...this.#tabs].filter(tab => tab !== id && !living.has(tab))
+    const ended = [...this.#tabs].filter(tab => tab !== this.id && !living.has(tab))
     for (const tab of ended) {
       this.#tabs.delete(tab)
       this.#channel.forget(tab)
     }
-    if (ended.length > 0) onEnded(ended)
+    if (ended.length > 0) this.#handle({ kind: 'ended', tabs: ended })
   }
 
   #receive(envelope: TabEnvelope): void {
-    const { id, onMessage, onMissed } = this.#options
+    const { from, to = this.id, message } = envelope
     // Frames are many, and come from a leader that has answered something else first.
-    if (envelope.message.kind !== 'frame' && this.#hasLeft()) return
-    if (this.#channel.count(envelope)) onMissed(envelope.from)
-    if ((envelope.to ?? id) !== id) return
-    this.#handle(envelope)
-    onMessage(envelope)
-  }
-
-  #handle({ from, message }: TabEnvelope): void {
+    if (message.kind !== 'frame' && this.#hasLeft()) return
+    if (this.#channel.count(envelope)) this.#handle({ kind: 'missed', tab: from })
+    if (to !== this.id) return
     this.#tabs.add(from)
     if (from === this.#leader) this.#watch.handleSign()
-    if (message.kind === 'hello' && this.isLeader) this.#answerHello()
-    else if (message.kind === 'state') this.#handleState(from, message.fence)
+    if (message.kind === 'state') this.#handleState(from, message.fence)
     else if (message.kind === 'sync' && this.isLeader) this.post(from, { kind: 'synced', nonce: message.nonce })
     else if (message.kind === 'synced') this.#syncing.get(message.nonce)?.(from)
     else if (message.kind === 'bye' && from === this.#leader) this.#setLeader(undefined)
-  }
-
-  #answerHello(): void {
-    const { clock, place } = this.#options
-    const isStuck =
-      place().sessionId === undefined && clock.monotonic() - (this.#leadsSince ?? Infinity) > SESSION_LIMIT_MS
-    if (!isStuck) return this.postState()
-    // This tab cannot create a session, for example because its calls fail.
-    this.post(undefined, { kind: 'bye' })
-    this.#membership?.leadership.release()
-    this.#follow()
+    this.#handle({ kind: 'message', from, message })
   }
 
   #handleState(from: string, fence: number): void {
@@ -373,14 +390,14 @@ export class TabLink {
     }
     this.#watch.handleSign()
     // It has lost the lock meanwhile, and with it everything that was opened.
-    if (leadsAgain) this.#options.onLeader()
+    if (leadsAgain) this.#handle({ kind: 'leader' })
     else this.#setLeader(from)
   }
 
   /** Two tabs may take the lock at the same moment. Whichever has it leads, whatever the other one has said before. */
   async #reclaim(): Promise<void> {
     const membership = this.#membership
-    if (!(await membership?.leadership.isHolder(`${membership.name}-tab-${this.#options.id}`))) return
+    if (!(await membership?.leadership.isHolder())) return
     if (this.#membership === membership && !this.isLeader) this.#lead()
   }
 
@@ -388,7 +405,7 @@ export class TabLink {
   #part(close: () => void): void {
     const { leadership, releaseTab, timer } = this.#membership ?? {}
     close()
-    this.#options.clock.clearTimeout(timer)
+    this.#clock.clearTimeout(timer)
     this.#stopLeading()
     leadership?.release()
     releaseTab?.()

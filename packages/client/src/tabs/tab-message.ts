@@ -91,13 +91,12 @@ export type TabMessage =
       readonly kind: 'delivery'
       readonly id: string
       readonly state: string
-      readonly previousState: string
       readonly reason: string | undefined
     }
   /** The user has read everything up to a message of the agent. */
   | { readonly kind: 'read'; readonly messageId: string }
   /** What the host of another tab asks for one of the receiver's messages. */
-  | { readonly kind: 'act'; readonly id: string; readonly action: string }
+  | { readonly kind: 'act'; readonly id: string; readonly action: 'retry' | 'cancel' }
   /** The attributes that were set; null when all were removed. */
   | { readonly kind: 'context'; readonly attributes: Record<string, unknown> | null }
   /** The access token in use. */
@@ -113,7 +112,7 @@ export type TabMessage =
 export interface TabEnvelope {
   readonly from: string
   readonly to: string | undefined
-  /** Counts the messages of the sender, to whichever tab. Undefined in what a tab says to itself. */
+  /** Counts the messages of the sender, to whichever tab. */
   readonly number: number | undefined
   readonly message: TabMessage
 }
@@ -157,19 +156,14 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   session: { sessionId: isText, conversation: orNot(isText) },
   said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
   recall: { known: orNot(isKnown) },
-  delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
+  delivery: { id: isText, state: isText, reason: orNot(isText) },
   read: { messageId: isText },
-  act: { id: isText, action: isText },
+  act: { id: isText, action: value => value === 'retry' || value === 'cancel' },
   context: { attributes: value => value === null || isJsonObject(value) },
   token: { token: isText },
   left: {},
   taken: { sessionId: isText, nonce: isNumber },
   stored: { key: isText, value: value => value === null || isJsonObject(value), version: isNumber },
-}
-
-/** The data to post for an envelope. */
-export function encodeEnvelope({ from, to, number, message }: TabEnvelope): unknown {
-  return { from, to, number, message }
 }
 
 /** Reads what arrived on the channel: data from outside, since any script of the origin may post there. */

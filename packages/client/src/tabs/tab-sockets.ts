@@ -1,16 +1,8 @@
-import { CHAT_QUERY, CLOSE_CODE, readLastSeq } from '@aiagent/protocol'
+import { CHAT_QUERY, readLastSeq } from '@aiagent/protocol'
 import type { Transport, TransportListener } from '../chat/transport.ts'
-import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import { LOST, type SocketHub } from './socket-hub.ts'
+import type { TabLink } from './tab-link.ts'
 import type { TabMessage } from './tab-message.ts'
-
-export interface TabSocketsOptions {
-  /** Sends a message to the leader, if there is one. */
-  toLeader(message: TabMessage): void
-  /** Bytes that wait in the real socket, if this tab has it. */
-  bufferedAmount(): number
-  /** Something is about to be written: what this tab was not told may have ended its session. */
-  checkSession(): void
-}
 
 interface VirtualSocket {
   readonly id: number
@@ -18,9 +10,8 @@ interface VirtualSocket {
   readonly lastSeq: number | undefined
   readonly listener: TransportListener
   readonly transport: Transport
-  isOpen: boolean
-  /** Whether the agent takes it for open, although it leads nowhere. */
-  isResting: boolean
+  /** The agent takes a `resting` one for open, although it leads nowhere. */
+  state: 'waiting' | 'open' | 'resting' | 'closed'
 }
 
 /** Calls in order, before the next event of the page. */
@@ -30,34 +21,36 @@ function soon(work: () => void): void {
 
 /** The virtual sockets of one tab: what its agent takes for its connection. The leader connects them to the real one. */
 export class TabSockets {
-  readonly #options: TabSocketsOptions
+  readonly #link: TabLink
+  readonly #hub: SocketHub
   readonly #sockets = new Map<number, VirtualSocket>()
   /** The last session in which a socket was open. */
   #opened: string | undefined
   #count = 0
 
-  constructor(options: TabSocketsOptions) {
-    this.#options = options
+  constructor(link: TabLink, hub: SocketHub) {
+    this.#link = link
+    this.#hub = hub
   }
 
   /** Opens a virtual socket; it waits while no tab leads. */
   open(address: string, listener: TransportListener): Transport {
     const { searchParams } = new URL(address)
-    const { toLeader, bufferedAmount, checkSession } = this.#options
+    const hub = this.#hub
     const transport: Transport = {
       get bufferedAmount() {
-        return bufferedAmount()
+        return hub.bufferedAmount
       },
       send: text => {
-        checkSession()
-        if (!socket.isOpen) throw new Error('The socket is not open.')
+        this.#link.look()
+        if (socket.state !== 'open') throw new Error('The socket is not open.')
         // The other tabs hear what was said before the service can answer it.
-        soon(() => toLeader({ kind: 'write', socket: socket.id, text }))
+        soon(() => this.#link.postToLeader({ kind: 'write', socket: socket.id, text }))
       },
       close: () => {
-        if (!this.#sockets.delete(socket.id)) return
-        socket.isOpen = false
-        soon(() => toLeader({ kind: 'close', socket: socket.id }))
+        if (socket.state === 'closed') return
+        this.#remove(socket)
+        soon(() => this.#link.postToLeader({ kind: 'close', socket: socket.id }))
       },
     }
     const socket: VirtualSocket = {
@@ -66,13 +59,12 @@ export class TabSockets {
       lastSeq: readLastSeq(searchParams.get(CHAT_QUERY.LAST_SEQ)),
       listener,
       transport,
-      isOpen: false,
-      isResting: false,
+      state: 'waiting',
     }
     this.#sockets.set(socket.id, socket)
     // The caller does not have the transport yet.
     soon(() => {
-      if (this.#sockets.has(socket.id)) this.#request(socket)
+      if (socket.state === 'waiting') this.#request(socket)
     })
     return transport
   }
@@ -81,18 +73,17 @@ export class TabSockets {
   handle(message: TabMessage): void {
     if (message.kind === 'opened') {
       const socket = this.#sockets.get(message.socket)
-      if (!socket || socket.isOpen || socket.isResting) return
-      socket.isOpen = true
+      if (socket?.state !== 'waiting') return
+      socket.state = 'open'
       this.#opened = socket.sessionId
       socket.listener.opened(socket.transport)
     } else if (message.kind === 'frame') {
       for (const socket of this.#addressed(message.socket))
-        if (socket.isOpen) socket.listener.received(socket.transport, message.text)
+        if (socket.state === 'open') socket.listener.received(socket.transport, message.text)
     } else if (message.kind === 'closed') {
       const { code, reason, httpStatus } = message
       for (const socket of this.#addressed(message.socket)) {
-        this.#sockets.delete(socket.id)
-        socket.isOpen = false
+        this.#remove(socket)
         socket.listener.closed(socket.transport, { code, reason, httpStatus })
       }
     }
@@ -100,10 +91,7 @@ export class TabSockets {
 
   /** The tab has no leader for now: what is open stays so for the agent, which can write nothing. */
   rest(): void {
-    for (const socket of this.#sockets.values()) {
-      socket.isResting ||= socket.isOpen
-      socket.isOpen = false
-    }
+    for (const socket of this.#sockets.values()) if (socket.state === 'open') socket.state = 'resting'
   }
 
   /**
@@ -113,23 +101,22 @@ export class TabSockets {
   leave(): void {
     this.rest()
     for (const socket of [...this.#sockets.values()]) {
-      if (socket.isResting) continue
-      socket.isResting = true
+      if (socket.state !== 'waiting') continue
+      socket.state = 'resting'
       socket.listener.opened(socket.transport)
     }
   }
 
   /** The agent needs a connection: it opens another one. */
   wake(): void {
-    for (const socket of [...this.#sockets.values()]) if (socket.isResting) this.#lose(socket)
+    for (const socket of [...this.#sockets.values()]) if (socket.state === 'resting') this.#lose(socket)
   }
 
   /** Another tab leads, or none: what was open is lost, and what waits is requested from the new leader. */
   handleLeader(): void {
     for (const socket of [...this.#sockets.values()]) {
-      if (socket.isResting) continue
-      if (socket.isOpen) this.#lose(socket)
-      else this.#request(socket)
+      if (socket.state === 'open') this.#lose(socket)
+      else if (socket.state === 'waiting') this.#request(socket)
     }
   }
 
@@ -141,25 +128,28 @@ export class TabSockets {
   /** What the leader has passed on may be lost: all open again. */
   renew(): void {
     for (const socket of [...this.#sockets.values()]) {
-      this.#options.toLeader({ kind: 'close', socket: socket.id })
+      this.#link.postToLeader({ kind: 'close', socket: socket.id })
       this.#lose(socket)
     }
   }
 
   #addressed(id: number | undefined): VirtualSocket[] {
-    if (id === undefined) return [...this.#sockets.values()].filter(({ isResting }) => !isResting)
+    if (id === undefined) return [...this.#sockets.values()].filter(({ state }) => state !== 'resting')
     const socket = this.#sockets.get(id)
     return socket ? [socket] : []
   }
 
   #request({ id: socket, sessionId, lastSeq }: VirtualSocket): void {
-    this.#options.toLeader({ kind: 'open', socket, sessionId, lastSeq, isFirst: this.#opened !== sessionId })
+    this.#link.postToLeader({ kind: 'open', socket, sessionId, lastSeq, isFirst: this.#opened !== sessionId })
   }
 
   #lose(socket: VirtualSocket): void {
+    this.#remove(socket)
+    socket.listener.closed(socket.transport, LOST)
+  }
+
+  #remove(socket: VirtualSocket): void {
     this.#sockets.delete(socket.id)
-    socket.isOpen = false
-    // With this reason the agent reconnects without a wait.
-    socket.listener.closed(socket.transport, { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+    socket.state = 'closed'
   }
 }
