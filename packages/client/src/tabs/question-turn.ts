@@ -1,4 +1,5 @@
 import type { Release } from '../platform/locks.ts'
+import { Era } from '../util/era.ts'
 import type { GroupSession } from './group-session.ts'
 import type { TabLink } from './tab-link.ts'
 
@@ -11,6 +12,8 @@ export class QuestionTurn {
   readonly #session: GroupSession
   #state: 'free' | 'waiting' | 'offered' | 'taken' = 'free'
   #release: Release | undefined
+  /** The present wait. */
+  #era = new Era()
 
   constructor(link: TabLink, session: GroupSession) {
     this.#link = link
@@ -30,26 +33,33 @@ export class QuestionTurn {
     return false
   }
 
-  /** The question has its answer, or was given up. */
+  /** The question has its answer or was given up, or this tab leaves the group: it no longer waits for the turn either. */
   end(): void {
-    if (this.#state !== 'taken' && this.#state !== 'offered') return
     this.#state = 'free'
+    this.#era = this.#era.end()
     const release = this.#release
     this.#release = undefined
     release?.()
   }
 
   async #wait(offered: () => void): Promise<void> {
+    const era = this.#era
     try {
-      this.#release = await this.#link.hold('question')
-      this.#session.wake()
-      // The answer to the question before could be taken for the answer to this one.
-      await this.#link.synced()
-      this.#state = 'offered'
-      offered()
+      const release = await this.#link.hold('question', era.signal)
+      if (era.isOver) release()
+      else {
+        this.#release = release
+        this.#session.wake()
+        // The answer to the question before could be taken for the answer to this one.
+        await this.#link.synced()
+        if (!era.isOver) this.#state = 'offered'
+      }
     } catch {
-      this.#state = 'offered'
+      // The page ends.
+      if (!era.isOver) return this.end()
     }
+    // Also where this tab has left the group: a question that it has kept waits for its turn in the next one.
+    offered()
     // The question may have been given up meanwhile.
     if (this.#state === 'offered') this.end()
   }

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+
+it('[REL-67] the next user asks in a tab that has waited for the question of a tab that the browser has stopped', async () => {
+  const { clock, browser, emulator, connected, passUntil } = setUpTabs({ settings: { heartbeatBeforeReply: false } })
+  const stopped = await connected()
+  const { agent } = await connected()
+  emulator.faults.add({ kind: 'lose-frames', direction: 'to-client' })
+  stopped.agent.ask('without an answer').catch(() => {})
+  await clock.advance(1_000)
+  const waiting = agent.ask('waits').catch(error => error.code)
+  await clock.advance(1_000)
+  stopped.tab.freeze()
+  emulator.faults.lift()
+  await passUntil(() => browser.locks.leader !== stopped.tab, 'another leader')
+  await agent.logout()
+  expect(await waiting).toBeDefined()
+  await agent.initialize()
+  await agent.connect()
+  let answer: string | undefined
+  void agent.ask('of the next user').then(({ content }) => {
+    answer = content
+  })
+  await passUntil(() => answer !== undefined, 'the answer')
+  expect(answer).toBe('You said: of the next user')
+  expect(linesOf({ agent })).toEqual(['sent of the next user', 'received You said: of the next user'])
+})
+
+it('[SEC-61] a question that waits for its turn is asked when its tab gets a user', async () => {
+  const { clock, emulator, connected, passUntil } = setUpTabs({ settings: { heartbeatBeforeReply: false } })
+  const other = await connected()
+  const { agent } = await connected()
+  emulator.faults.add({ kind: 'lose-frames', direction: 'to-client' })
+  other.agent.ask('without an answer').catch(() => {})
+  await clock.advance(1_000)
+  let answer: string | undefined
+  void agent.ask('waits').then(({ content }) => {
+    answer = content
+  })
+  await clock.advance(1_000)
+  other.tab.freeze()
+  emulator.faults.lift()
+  const updated = agent.updateAccessToken(emulator.control.issueToken({ subject: 'customer' }))
+  await clock.advance(2_000)
+  await updated
+  await passUntil(() => answer !== undefined, 'the answer')
+  expect(answer).toBe('You said: waits')
+})
