@@ -53,6 +53,31 @@ describe('a text that was said before, and is lost when it is said again', () =>
     expect(leader.agent.isConnected()).toBe(true)
     expect(leader.agent.delivery(id)?.state).not.toBe('acknowledged')
   })
+
+  it('[REL-64] is not acknowledged by the first one after the host has emptied the transcript', async () => {
+    const { clock, emulator, leader, lose, say } = await setUp()
+    await say(leader, 'hello')
+    await say(leader, 'yes')
+    leader.agent.clearTranscript()
+    const second = await lose(leader, 'yes')
+    emulator.control.dropSockets()
+    await clock.advance(40_000)
+    expect(leader.agent.delivery(second)?.state).toBe('unknown')
+  })
+})
+
+it('[REL-180] a history acknowledges what it shows in tabs without a transcript', async () => {
+  const { clock, emulator, connected } = setUpTabs({ settings })
+  const config = { resume: true, transcriptConfig: { enabled: false } }
+  const tabs = [await connected(config), await connected(config)] as const
+  const ids = [await tabs[0].agent.send('of the leader'), await tabs[1].agent.send('of the follower')]
+  await clock.advance(100)
+  emulator.control.dropSockets()
+  await clock.advance(40_000)
+  expect(tabs.map(({ agent }, index) => agent.delivery(ids[index] ?? '')?.state)).toEqual([
+    'acknowledged',
+    'acknowledged',
+  ])
 })
 
 it('[REL-64] tabs show what a host sends during the event of a message of another tab', async () => {

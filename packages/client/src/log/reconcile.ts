@@ -159,24 +159,29 @@ function startBehind(history: readonly Message[], point: Point): number {
  * The ids of the messages that a history of their session shows, where several tabs have written them and may have said the
  * same: a text counts only if the history has it as often as it was sent, from a minute before the message on.
  *
- * @param entries what the tabs have sent in the session, and what was recovered of it
+ * @param known what the tabs have of the session, and what was recovered of it
  */
-export function findShownOfTabs(history: readonly Message[], entries: readonly TranscriptEntry[]): string[] {
-  const shown = groupBy(history, wordsOf)
-  const isSent = ({ direction, message }: TranscriptEntry) => direction === 'sent' && message.content !== undefined
-  const sent = groupBy(entries.filter(isSent), ({ message }) => wordsOf(message))
+export function findShownOfTabs(history: readonly Message[], known: readonly KnownMessage[]): string[] {
+  const wordsOfKnown = ({ fingerprint }: KnownMessage) => fingerprint
+  const texts = history.filter(({ content }) => content).map(message => knownMessage(message))
+  const shown = groupBy(texts, wordsOfKnown)
+  const timeOf = ({ timestamp = 0 }: KnownMessage) => timestamp
+  const sent = groupBy(
+    known.filter(({ isSent }) => isSent),
+    wordsOfKnown,
+  )
   return [...sent].flatMap(([words, same]) => {
     const times = (shown.get(words) ?? []).flatMap(({ timestamp }) => timestamp ?? [])
     times.sort((one, other) => one - other)
-    same.sort((one, other) => one.timestamp - other.timestamp)
+    same.sort((one, other) => timeOf(one) - timeOf(other))
     let earlierShown = 0
     let earlierSent = 0
-    return same.flatMap(({ message, timestamp }) => {
-      const since = timestamp - CLOCK_SKEW_MS
+    return same.flatMap(each => {
+      const since = timeOf(each) - CLOCK_SKEW_MS
       while ((times[earlierShown] ?? since) < since) earlierShown++
-      while ((same[earlierSent]?.timestamp ?? since) < since) earlierSent++
+      while (timeOf(same[earlierSent] ?? each) < since) earlierSent++
       const isShown = times.length - earlierShown >= same.length - earlierSent
-      return isShown && message.messageId !== undefined ? [message.messageId] : []
+      return isShown && each.messageId !== undefined ? [each.messageId] : []
     })
   })
 }

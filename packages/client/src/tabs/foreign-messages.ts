@@ -1,7 +1,7 @@
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
-import { findEntry, findShownOfTabs, readHistory } from '../log/reconcile.ts'
+import { findEntry, findShownOfTabs, knownMessage, readHistory } from '../log/reconcile.ts'
 import { Delivery, isSettled, type OutboxEntry } from '../outbox/delivery.ts'
 import type { TabLink } from './tab-link.ts'
 import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
@@ -228,8 +228,10 @@ export class ForeignMessages {
   handleHistory(history: readonly Message[]): void {
     const { outbox, transcript, scope } = this.#parts
     const { sessionId } = scope.facts
-    const entries = transcript.get().filter(entry => (entry.sessionId ?? sessionId) === sessionId)
-    for (const id of findShownOfTabs(history, entries)) {
+    const shown = transcript.get({ direction: 'sent' })
+    const known = shown.map(({ message, timestamp }) => ({ ...knownMessage(message, true), timestamp }))
+    const ofSession = [...known, ...transcript.missing].filter(each => (each.sessionId ?? sessionId) === sessionId)
+    for (const id of findShownOfTabs(history, ofSession)) {
       const own = outbox.ledger.get(id)
       if (own) outbox.ledger.acknowledge(own)
       const foreign = this.#messages.get(id)
