@@ -44,6 +44,10 @@ export class ForeignMessages {
     this.#link = link
   }
 
+  get #now(): number {
+    return this.#parts.scope.environment.clock.now()
+  }
+
   /** The delivery of a message; undefined for one that no other tab has sent. */
   delivery(id: string): Delivery | undefined {
     const foreign = this.#messages.get(id)
@@ -88,7 +92,7 @@ export class ForeignMessages {
     const message = this.#add(owner, said)
     if (!message) return
     this.#show(message, said, state)
-    if (state !== undefined) this.update(owner, said.id, state, reason, true)
+    if (state !== undefined) this.update(owner, said.id, state, reason, said.timestamp)
   }
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
@@ -118,7 +122,7 @@ export class ForeignMessages {
 
   /** A socket has opened. */
   handleOpened(): void {
-    this.#openedAt = this.#parts.scope.environment.clock.now()
+    this.#openedAt = this.#now
   }
 
   /** Shows a message in the transcript, unless a history has shown it before it arrived, under another id. */
@@ -135,17 +139,13 @@ export class ForeignMessages {
     else transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
   }
 
-  /**
-   * The tab that sent it reports its delivery.
-   *
-   * @param isEarlier whether it was reached before
-   */
-  update(owner: string, id: string, state: string, reason: string | undefined, isEarlier = false): void {
+  /** The tab that sent it reports its delivery. */
+  update(owner: string, id: string, state: string, reason?: string, sentAt = this.#now): void {
     const foreign = this.#messages.get(id)
     if (!foreign || !isState(state)) return
     foreign.owner = owner
     if (state === 'sending' || state === 'queued') foreign.isShown = foreign.isLeft = false
-    if (!isEarlier) foreign.sentAt = this.#parts.scope.environment.clock.now()
+    foreign.sentAt = sentAt
     this.#set(foreign, state, isReason(reason) ? reason : undefined)
   }
 
@@ -164,7 +164,7 @@ export class ForeignMessages {
   recall(to = this.#link.isLeader ? undefined : this.#link.leader): void {
     if (this.#link.leader === undefined) return
     const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
-    this.#joinedAt ??= this.#parts.scope.environment.clock.now()
+    this.#joinedAt ??= this.#now
     // The tab that has sent a message may have ended before this one was opened.
     this.#link.post(to, { kind: 'recall', ...(known && { known }) })
   }
@@ -292,8 +292,7 @@ export class ForeignMessages {
   }
 
   #isInDoubt({ state, isShown, sentAt }: Foreign): boolean {
-    const { environment, config } = this.#parts.scope
-    return state === 'sent' && !isShown && !(environment.clock.now() - sentAt >= config.doubtAfterMs)
+    return state === 'sent' && !isShown && !(this.#now - sentAt >= this.#parts.scope.config.doubtAfterMs)
   }
 
   /** Settles a message of a tab that has ended, and tells the other tabs. */

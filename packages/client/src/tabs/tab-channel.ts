@@ -44,9 +44,8 @@ export class TabChannel {
 
   /** The page ends, or is kept frozen. The numbers of the others are kept for {@link open}. */
   close(): void {
-    if (!this.#channel) return
     this.post(undefined, { kind: 'bye' })
-    this.#channel.close()
+    this.#channel?.close()
     this.#channel = undefined
   }
 
