@@ -48,6 +48,8 @@ export interface Kind {
   readonly ownerIn?: 'entry' | 'beside'
   /** How long an entry is fresh, in milliseconds. @default without a limit */
   readonly ttlMs?: number
+  /** Whether an entry is removed where a newer one is not passed on to the store: the next page would send it again. */
+  readonly isNewestOnly?: boolean
 }
 
 /** Everything that the client stores. An agent stores nothing under another key. */
@@ -80,6 +82,7 @@ export const KINDS = {
     key: '{contextPrefix}queue_{hash}:{user}:{selectedAgent}:{portal}:{profile}:{version}:{page}',
     parts: ENCODED,
     isUsers: true,
+    isNewestOnly: true,
   },
   profiles: {
     key: 'vendor_profiles_{agent}_{portal}_{deployment}_{user}_{language}',
@@ -210,7 +213,8 @@ export class KeyedStore<T = unknown> {
       ...(deployment !== undefined && { deployment }),
       ...(user !== undefined && { user }),
     }
-    return this.#guard?.set(key, entry)
+    const guard = this.#guard
+    return guard?.isResting && this.#kind.isNewestOnly ? guard.delete(key) : guard?.set(key, entry)
   }
 
   /** Removes the entry of a key, unless it is another deployment's. */
@@ -271,12 +275,12 @@ export class KeyedStore<T = unknown> {
   }
 
   /**
-   * The keys of the entries with the given parts, except those with the other ones.
+   * The keys of the entries with the given parts.
    *
    * @throws when the store failed or did not answer in time: it is not empty
    */
-  async keys(parts: KeyParts, except?: KeyParts): Promise<string[]> {
-    const { start, matches } = this.#matching(parts, except)
+  async keys(parts: KeyParts): Promise<string[]> {
+    const { start, matches } = this.#matching(parts)
     return ((await this.#guard?.list(start)) ?? []).filter(matches)
   }
 

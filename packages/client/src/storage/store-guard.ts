@@ -42,7 +42,7 @@ interface Removal {
  * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time
  *   limit, the latest one is repeated.
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
- * - A write that fails, or is not passed on, removes the entry: what the store has is older.
+ * - A write that fails removes the entry: what the store has is older.
  */
 export class StoreGuard implements CacheAdapter {
   /** Requests in flight for entries of the store: agents that share it share them too. Created by the first one. */
@@ -66,7 +66,7 @@ export class StoreGuard implements CacheAdapter {
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
-    return this.#isResting ? null : this.find(key)
+    return this.isResting ? null : this.find(key)
   }
 
   /** As {@link get}, and asks after a timeout too: who removes an entry must know whose it is. */
@@ -84,11 +84,7 @@ export class StoreGuard implements CacheAdapter {
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    if (this.#isResting) {
-      // Nothing waits for it. A removal that has not succeeded is not repeated.
-      if (!this.#isRemoved(key)) void this.delete(key)
-      return
-    }
+    if (this.isResting) return
     const stored = this.isCustom ? toStored(entry) : entry
     const removals = this.#removals && [...this.#removals.values()]
     const note = () => {
@@ -140,7 +136,7 @@ export class StoreGuard implements CacheAdapter {
   }
 
   /** Whether nothing is read and written for a while. */
-  get #isResting(): boolean {
+  get isResting(): boolean {
     return this.#clock.monotonic() < this.#restsUntil
   }
 
