@@ -25,13 +25,6 @@ export interface Transport {
   close(code: number, reason: string): void
 }
 
-/**
- * Opens a socket to an address.
- *
- * @throws when the runtime rejects the address
- */
-export type OpenTransport = (address: string, listener: TransportListener) => Transport
-
 const OPEN = 1
 
 /** An error event without a listener is fatal in some runtimes. A close event always follows it, and has more information. */
