@@ -236,16 +236,7 @@ export class Transcript {
   /** The entries as plain data, for storing or sending elsewhere. */
   toJSON(options?: TranscriptOptions): TranscriptRow[] {
     return this.get(options).map(({ message, direction, timestamp }) => ({
-      messageId: message.messageId,
-      persona: message.persona,
-      role: message.role,
-      content: message.content,
-      messageData: message.messageData,
-      timestamp: message.timestamp,
-      from: message.from,
-      to: message.to,
-      agentId: message.agentId,
-      sessionId: message.sessionId,
+      ...message,
       direction,
       entryTimestamp: timestamp,
     }))

@@ -403,8 +403,8 @@ const PREFIX = 'aiagent_'
 /** Minimum time between two removals of expired entries from a store, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000
 
-/** When expired entries were removed from a store, by the start of the keys. */
-const sweeps = /* @__PURE__ */ new WeakMap<CacheAdapter, Map<string, number>>()
+/** When expired entries were last removed from a store. */
+const sweeps = /* @__PURE__ */ new WeakMap<CacheAdapter, number>()
 
 /**
  * Removes the expired entries of every user and deployment from the stores of the page and the memory of the process, at most
@@ -418,12 +418,10 @@ export function removeExpiredEntries(environment: StorePlace['environment'], pre
     storage => storage && storageAdapter(storage, message => console.warn(message)),
   )
   for (const adapter of [...ofPage, memory instanceof MemoryCacheAdapter ? memory : undefined]) {
-    if (!adapter) continue
-    const times = sweeps.get(adapter) ?? new Map<string, number>()
-    sweeps.set(adapter, times)
+    if (!adapter || Math.abs(now - (sweeps.get(adapter) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
+    sweeps.set(adapter, now)
     for (const start of starts) {
-      if (!start || Math.abs(now - (times.get(start) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
-      times.set(start, now)
+      if (!start) continue
       for (const key of adapter.keys(start)) {
         const entry = adapter.get(key) as StoredEntry<unknown> | null
         if (typeof entry?.expiresAt === 'number' && !isFresh(entry, now)) adapter.delete(key)
