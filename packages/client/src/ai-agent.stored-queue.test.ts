@@ -167,7 +167,7 @@ describe('persistQueue', () => {
     await first.agent.initialize()
     await send(first.agent, ...Array.from({ length: 20 }, (_, n) => `message ${n}`))
     store.hangs = true
-    first.agent.setContext({ plan: 'gold' })
+    void first.agent.setContext({ plan: 'gold' })
     await clock.advance(2_000)
     store.hangs = false
     await first.agent.connect()

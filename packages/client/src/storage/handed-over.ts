@@ -194,7 +194,7 @@ export class HandedOver {
 
   /** Whether the entry of this page has the given parts, and not the other ones. */
   isOf(parts: KeyParts, except?: KeyParts): boolean {
-    return this.#key !== undefined && this.store.matches(this.#key, parts, except)
+    return this.#key !== undefined && this.store.matching(parts, except).matches(this.#key)
   }
 
   /**

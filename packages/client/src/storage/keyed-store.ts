@@ -280,13 +280,8 @@ export class KeyedStore<T = unknown> {
    * @throws when the store failed or did not answer in time: it is not empty
    */
   async keys(parts: KeyParts): Promise<string[]> {
-    const { start, matches } = this.#matching(parts)
+    const { start, matches } = this.matching(parts)
     return ((await this.#guard?.list(start)) ?? []).filter(matches)
-  }
-
-  /** Whether a key has the given parts, and not the other ones. */
-  matches(key: string, parts: KeyParts, except?: KeyParts): boolean {
-    return this.#matching(parts, except).matches(key)
   }
 
   /**
@@ -300,7 +295,7 @@ export class KeyedStore<T = unknown> {
     const guard = this.#guard
     ;(guard ?? this).flights = undefined
     if (!guard) return
-    const { id, start, matches } = this.#matching(parts, except, text)
+    const { id, start, matches } = this.matching(parts, except, text)
     const mayGo = (key: string) => matches(key) && !isInUse?.(key)
     if (!this.#kind.ownerIn) return guard.removeAll(id, start, mayGo)
     return after(guard.list(start), keys => all(keys.filter(mayGo).map(key => this.erase(key))))
@@ -353,7 +348,8 @@ export class KeyedStore<T = unknown> {
     return this.#guard ?? this
   }
 
-  #matching(parts: KeyParts, except?: KeyParts, text = '') {
+  /** What tells the keys with the given parts, with a text after the prefix, except those with the other parts. */
+  matching(parts: KeyParts, except?: KeyParts, text = '') {
     const { cache } = this.#place
     const { start, pattern } = keysWith(this.#kind, cache, parts)
     const others = except && keysWith(this.#kind, cache, { ...parts, ...except }).pattern
@@ -414,10 +410,9 @@ export function removeExpiredEntries(environment: StorePlace['environment'], pre
   const { sessionStorage, localStorage, memory, console, clock } = environment
   const now = clock.now()
   const starts = [PREFIX, 'vendor_profiles_', prefixes.keyPrefix, prefixes.contextPrefix]
-  const ofPage = [sessionStorage, localStorage].map(
-    storage => storage && storageAdapter(storage, message => console.warn(message)),
-  )
-  for (const adapter of [...ofPage, memory instanceof MemoryCacheAdapter ? memory : undefined]) {
+  const ownMemory = memory instanceof MemoryCacheAdapter ? memory : undefined
+  for (const storage of [sessionStorage, localStorage, undefined]) {
+    const adapter = storage ? storageAdapter(storage, message => console.warn(message)) : ownMemory
     if (!adapter || Math.abs(now - (sweeps.get(adapter) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
     sweeps.set(adapter, now)
     for (const start of starts) {
