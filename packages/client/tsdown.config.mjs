@@ -12,7 +12,10 @@ const SHARED_FILES = [
   // What `import '@aiagent/client'` loads.
   { name: 'agent', test: /[\\/]client[\\/]src[\\/]index\.ts$/, priority: 1 },
   // What a page leaves for the next, for `resume`, `persistQueue` and `tabs`.
-  { name: 'handed-over', test: /[\\/]client[\\/]src[\\/](?:storage[\\/]handed-over|platform[\\/]locks|resume[\\/]stored-keys)\.ts$/ },
+  {
+    name: 'handed-over',
+    test: /[\\/]client[\\/]src[\\/](?:storage[\\/]handed-over|platform[\\/]locks|resume[\\/]stored-keys)\.ts$/,
+  },
 ]
 
 const common = { target: 'es2022', fixedExtension: false }

@@ -37,6 +37,36 @@ describe('a session that a previous page has stored', () => {
     await passing(clock, agent.destroy())
   })
 
+  it('[SEC-15] is not resumed, and its queue not sent, by its user after a logout before initialize()', async () => {
+    const { clock, emulator, create, start } = setUpProcess()
+    const auth = { getToken: async () => emulator.control.issueToken({ subject: 'customer' }) }
+    const config = { auth, persistQueue: true, connectOnSend: true }
+    const first = await start(config)
+    emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    first.connect().catch(() => {})
+    await first.send('before the logout')
+    await clock.advance(1_000)
+    const sessionId = first.getSessionId()
+    expect(sessionId).toBeDefined()
+    await passing(clock, first.destroy())
+    const agent = create(config)
+    await passing(clock, agent.logout())
+    emulator.faults.lift()
+    await passing(clock, agent.initialize())
+    await passing(clock, agent.connect())
+    await clock.advance(5_000)
+    expect(agent.getSessionId()).not.toBe(sessionId)
+    expect(JSON.stringify([...emulator.world.sessions.keys()].map(id => emulator.control.frames(id)))).not.toContain(
+      'before the logout',
+    )
+    await passing(clock, agent.destroy())
+    // What follows is handed over again.
+    const next = await start(config)
+    await passing(clock, next.connect())
+    expect(next.getSessionId()).toBe(agent.getSessionId())
+    await passing(clock, next.destroy())
+  })
+
   it('[SEC-15] goes with a logout for which the store could not remove another one', async () => {
     const { clock, emulator, store, start, sessions } = setUpProcess()
     const auth = { type: 'pre-auth', accessToken: emulator.control.issueToken({ subject: 'customer' }) }

@@ -122,6 +122,7 @@ export class SessionResume implements SessionKeeper {
    */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
+    if (user === undefined && !this.#isTabs) this.#own?.forgetUnknownUser()
     const left = [partsOfUser(this.#scope, user, this.#isTabs), this.#isTabs ? this.#names : undefined]
     await Promise.all(left.map(parts => parts && this.#own?.forget(parts)))
   }

@@ -339,6 +339,7 @@ class StoredQueue implements QueueStore {
   async forgetUser(user: string | undefined): Promise<void> {
     this.#forgetEntries()
     const parts = this.#place?.userParts ?? this.#partsOf(user)
+    if (!this.#place && user === undefined && !this.#scope.environment.page) this.#left.forgetUnknownUser()
     this.#depart()
     if (!parts) return
     await this.#left.remove(async () => {

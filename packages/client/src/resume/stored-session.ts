@@ -98,6 +98,11 @@ export class StoredSession {
     })
   }
 
+  /** As {@link HandedOver.forgetUnknownUser}. */
+  forgetUnknownUser(): void {
+    this.#left.forgetUnknownUser()
+  }
+
   /** Releases the entry for the next page. Nothing is stored after it. */
   async release(): Promise<void> {
     this.#window?.removeEventListener('pagehide', this.#leave)

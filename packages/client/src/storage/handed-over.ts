@@ -48,6 +48,8 @@ export class HandedOver {
   /** Gives back the locks of this page: its own, and those of the pages whose entries it has taken. */
   #locks: Release[] | undefined
   #isEmpty = true
+  /** Whether the next user may be one who has signed out, whose entries nobody could name then. */
+  #isSignedOut = false
   #isSlow = false
   #isWarned = false
   #last: Promise<unknown> = Promise.resolve()
@@ -138,6 +140,14 @@ export class HandedOver {
   }
 
   /**
+   * A user has signed out who is not known, as before `initialize()`, in a store that others use too. So nothing is taken from it
+   * before this page leaves something.
+   */
+  forgetUnknownUser(): void {
+    this.#isSignedOut = true
+  }
+
+  /**
    * What is left under a key, if it is free for this page. Call {@link write} before the next page may come.
    *
    * @param waitMs how long the holder may take to end
@@ -149,6 +159,7 @@ export class HandedOver {
     if (isOwn) this.#isEmpty = false
     const entry = await this.#get(key)
     if (isOwn) this.#isEmpty = entry === undefined
+    if (this.#isSignedOut) return undefined
     const holder = entry?.holder
     if (!page || holder === undefined || holder === this.#holder) return entry?.left
     const release = await acquire(clock, page, holder, waitMs)
@@ -173,6 +184,7 @@ export class HandedOver {
    */
   async write(left: unknown, expiresAt?: number): Promise<void> {
     if (this.#key === undefined) return
+    this.#isSignedOut = false
     // The lock first: a copy of the tab that is made in between must find it taken.
     await this.#hold()
     // The page may have left the key meanwhile: the lock was stolen.
