@@ -399,8 +399,8 @@ const PREFIX = 'aiagent_'
 /** Minimum time between two removals of expired entries from a store, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000
 
-/** When expired entries were last removed from a store. */
-const sweeps = /* @__PURE__ */ new WeakMap<CacheAdapter, number>()
+/** When expired entries were removed from a store in the last minute, by the start of the keys. */
+const sweeps = /* @__PURE__ */ new WeakMap<CacheAdapter, Map<string, number>>()
 
 /**
  * Removes the expired entries of every user and deployment from the stores of the page and the memory of the process, at most
@@ -413,10 +413,14 @@ export function removeExpiredEntries(environment: StorePlace['environment'], pre
   const ownMemory = memory instanceof MemoryCacheAdapter ? memory : undefined
   for (const storage of [sessionStorage, localStorage, undefined]) {
     const adapter = storage ? storageAdapter(storage, message => console.warn(message)) : ownMemory
-    if (!adapter || Math.abs(now - (sweeps.get(adapter) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
-    sweeps.set(adapter, now)
+    if (!adapter) continue
+    const times = sweeps.get(adapter) ?? new Map<string, number>()
+    sweeps.set(adapter, times)
     for (const start of starts) {
-      if (!start) continue
+      if (!start || Math.abs(now - (times.get(start) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
+      // A host may have a prefix for each of its users.
+      if (start === PREFIX) times.clear()
+      times.set(start, now)
       for (const key of adapter.keys(start)) {
         const entry = adapter.get(key) as StoredEntry<unknown> | null
         if (typeof entry?.expiresAt === 'number' && !isFresh(entry, now)) adapter.delete(key)
