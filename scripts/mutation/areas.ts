@@ -68,7 +68,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'turn-taking': whole('outbox', 'turn-taking'),
   transcript: withTests(beside(`${client}/log/transcript`), [`${client}/ai-agent.transcript.test.ts`]),
   recovery: withTests(whole('conversation', 'recovery'), [`${client}/ai-agent.transcript.test.ts`]),
-  reconcile: beside(`${client}/log/reconcile`),
+  reconcile: {
+    files: ['reconcile', 'other-pages'].map(name => `${client}/log/${name}.ts`),
+    tests: [`${client}/log/reconcile.test.ts`],
+  },
   transport: beside(`${client}/chat/transport`),
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),

@@ -14,7 +14,7 @@ import {
   type CallTranscriptEntry,
   NO_CALL_TRANSCRIPT,
 } from './contact-center/connector/call-details.ts'
-import type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
+import type { InitializationResult } from './contact-center/portal/gates.ts'
 import type { MessageProcessor } from './conversation/handlers.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import { MessageStreams } from './conversation/message-streams.ts'

@@ -86,7 +86,7 @@ export type {
   WidgetActionListener,
 } from './contact-center/connector/hook-contract.ts'
 export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
-export type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
+export type { InitializationResult } from './contact-center/portal/gates.ts'
 export {
   ChatHistoryHandler,
   ContextValidationHandler,

@@ -1,4 +1,4 @@
-import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
+import type { InitializationResult } from '../contact-center/portal/gates.ts'
 
 /**
  * Where an agent is between its creation and `destroy()`.

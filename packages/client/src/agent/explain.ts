@@ -1,6 +1,6 @@
 import type { Chat } from '../chat/chat.ts'
 import type { Connection } from '../chat/connection.ts'
-import { SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
+import { SELECT_METHODS } from '../contact-center/portal/gates.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed } from '../events.ts'
 import type { AgentScope } from '../scope.ts'

@@ -1,4 +1,4 @@
-import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
+import type { InitializationResult } from '../contact-center/portal/gates.ts'
 import { SDKError } from '../errors.ts'
 
 /*

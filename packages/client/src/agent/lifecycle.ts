@@ -1,6 +1,6 @@
 import type { UserProfile } from '@aiagent/protocol'
 import { features } from '#features'
-import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
+import type { InitializationResult } from '../contact-center/portal/gates.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { abortedError, SDKError } from '../errors.ts'

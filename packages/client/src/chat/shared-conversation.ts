@@ -10,12 +10,13 @@ export interface SharedConversation {
   readonly isFollower: boolean
   /** The session of all tabs: the first one restores or creates it, the others use it. */
   readonly session: {
-    /** Joins the tabs with this key. Resolves with their session; undefined for the first tab. */
-    join(key: string): Promise<string | undefined>
+    /**
+     * Joins the tabs with this key. Resolves with their session, else with what this tab has stored, unless that was taken out of
+     * the conversation; undefined for the first tab, which creates one.
+     */
+    take(key: string, takeOwn: () => Promise<string | undefined>): Promise<string | undefined>
     /** This tab uses a session. */
     use(sessionId: string): void
-    /** Whether a session was taken out of the conversation. */
-    isGone(sessionId: string, key: string): boolean
     /** The session is no longer used. */
     drop(): void
     /** The agent was destroyed. */

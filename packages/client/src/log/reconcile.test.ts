@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TranscriptConfig, TranscriptEntry } from './entry.ts'
 import { Message } from './message.ts'
+import { findEntry, findShownOfTabs } from './other-pages.ts'
 import {
   findAnswer,
-  findEntry,
   findShown,
-  findShownOfTabs,
   type HistoryMergeOptions,
   knownMessage,
   mergeHistory,

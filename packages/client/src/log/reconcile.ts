@@ -11,7 +11,8 @@ import {
 } from './message.ts'
 
 /*
- * Compares a history of the service with the messages that this page has. Pure functions, and the only ones that do it.
+ * Compares a history of the service with the messages that this page has. Pure functions, and with those for other pages
+ * (other-pages.ts) the only ones that do it.
  *
  * A history is a list in the order of the service, from a `chat history` frame or from the transcript call. The plain wire has
  * no ids of the client's messages, and the same words may have been said before. So there are two answers:
@@ -28,9 +29,6 @@ const READ_LIMIT = 20_000
 
 /** Longest part of a history that is merged, in messages, from its end. */
 const MERGE_LIMIT = 5_000
-
-/** By how much the service's clock may be behind, in milliseconds. */
-const CLOCK_SKEW_MS = 60_000
 
 /** What is needed to recognize a message, without its content. */
 export interface KnownMessage extends Pick<Message, 'messageId' | 'timestamp' | 'sessionId'> {
@@ -155,38 +153,8 @@ function startBehind(history: readonly Message[], point: Point): number {
   return later < 0 ? history.length : later
 }
 
-/**
- * The ids of the messages that a history of their session shows, where several tabs have written them and may have said the
- * same: a text counts only if the history has it as often as it was sent, from a minute before the message on.
- *
- * @param known what the tabs have of the session, and what was recovered of it
- */
-export function findShownOfTabs(history: readonly Message[], known: readonly KnownMessage[]): string[] {
-  const wordsOfKnown = ({ fingerprint }: KnownMessage) => fingerprint
-  const texts = history.filter(({ content }) => content).map(message => knownMessage(message))
-  const shown = groupBy(texts, wordsOfKnown)
-  const timeOf = ({ timestamp = 0 }: KnownMessage) => timestamp
-  const sent = groupBy(
-    known.filter(({ isSent }) => isSent),
-    wordsOfKnown,
-  )
-  return [...sent].flatMap(([words, same]) => {
-    const times = (shown.get(words) ?? []).flatMap(({ timestamp }) => timestamp ?? [])
-    times.sort((one, other) => one - other)
-    same.sort((one, other) => timeOf(one) - timeOf(other))
-    let earlierShown = 0
-    let earlierSent = 0
-    return same.flatMap(each => {
-      const since = timeOf(each) - CLOCK_SKEW_MS
-      while ((times[earlierShown] ?? since) < since) earlierShown++
-      while (timeOf(same[earlierSent] ?? each) < since) earlierSent++
-      const isShown = times.length - earlierShown >= same.length - earlierSent
-      return isShown && each.messageId !== undefined ? [each.messageId] : []
-    })
-  })
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+/** The items by what they have in common, in order. */
+export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) {
     const key = keyOf(item)
@@ -198,27 +166,6 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): M
 }
 
 // ── Likely ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/**
- * The entry that shows a sent message: by its id, else one of its author and text, and about its time.
- *
- * @param mayShow whether an entry may be the message under another id, as one that a history has added
- */
-export function findEntry(
-  entries: readonly TranscriptEntry[],
-  { id, persona, role, content, timestamp = 0 }: Pick<Message, 'persona' | 'role'> & Partial<Message> & { id: string },
-  mayShow: (entry: TranscriptEntry) => boolean,
-): TranscriptEntry | undefined {
-  const isLikely = ({ message, direction, timestamp: time }: TranscriptEntry) =>
-    direction === 'sent' &&
-    message.persona === persona &&
-    message.role === role &&
-    message.content === content &&
-    time >= timestamp - CLOCK_SKEW_MS
-  return (
-    entries.find(({ message }) => message.messageId === id) ?? entries.find(entry => isLikely(entry) && mayShow(entry))
-  )
-}
 
 /** A message of a history that this page did not have. */
 export interface NewMessage {

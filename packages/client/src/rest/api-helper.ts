@@ -47,10 +47,10 @@ import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.
 
 /** Where all agents of the page or process store the deployment info. @default in the stores of their environment */
 let sharedAdapter: CacheAdapter | undefined
-/** The last store of deployment info over each place, for as long as somebody uses the place. */
-const sharedStores = /* @__PURE__ */ new WeakMap<object, KeyedStore>()
-/** The places that have one, so that one call can empty them. */
-const sharedPlaces = /* @__PURE__ */ new Set<WeakRef<object>>()
+/** How often deployment info has been cleared. */
+let clearings = 0
+/** The same of each place, when it was last used: what is older is not read. */
+const clearedAt = /* @__PURE__ */ new WeakMap<object, number>()
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -114,11 +114,13 @@ export class ApiHelper {
     sharedAdapter = adapter
   }
 
-  /** Removes the cached info of every deployment. What a store that fails keeps is not read any more. */
+  /**
+   * Removes the cached info of every deployment. What a store that fails keeps is not read any more; a store of an environment that
+   * the host has given to agents is emptied before it is read again.
+   */
   static async clearDeploymentInfoCache(): Promise<void> {
-    openSharedStore('deploymentInfo', defaultEnvironment())
-    const places = [...sharedPlaces].flatMap(each => each.deref() ?? [])
-    await Promise.allSettled(places.map(async place => sharedStores.get(place)?.remove({})))
+    clearings++
+    await empty(openSharedStore('deploymentInfo', defaultEnvironment()))
   }
 
   /** Sets the language of calls that send one; null, undefined and blank set `en-us`. */
@@ -358,12 +360,16 @@ export class ApiHelper {
 function openSharedStore(kind: keyof typeof KINDS, environment: Environment, enabled?: boolean): KeyedStore {
   const store = new KeyedStore(KINDS[kind], { environment, cache: { enabled, adapter: sharedAdapter } })
   const place = sharedAdapter ?? environment.sessionStorage ?? environment.memory
-  if (!sharedStores.has(place)) {
-    for (const each of sharedPlaces) if (!each.deref()) sharedPlaces.delete(each)
-    sharedPlaces.add(new WeakRef(place))
-  }
-  sharedStores.set(place, store)
+  if ((clearedAt.get(place) ?? 0) < clearings) void empty(store)
+  clearedAt.set(place, clearings)
   return store
+}
+
+/** Removes everything. What a store that fails keeps is not read any more. */
+async function empty(store: KeyedStore): Promise<void> {
+  try {
+    await store.remove({})
+  } catch {}
 }
 
 function textOf(value: unknown): string {

@@ -152,15 +152,10 @@ export class SessionResume implements SessionKeeper {
       own?.forget(this.#names, { user: this.#user }).catch(error => {
         this.#scope.logger.warn("Could not remove other users' sessions. They are not resumed.", { error })
       })
-    const shared = await group?.join(key)
-    if (shared !== undefined) {
-      own?.keep(shared, key)
-      return shared
-    }
-    const id = await own?.take(key)
-    if (id === undefined) return undefined
-    if (group?.isGone(id, key)) return void own?.drop()
-    group?.use(id)
+    if (!group) return own?.take(key)
+    const id = await group.take(key, async () => own?.take(key))
+    if (id === undefined) own?.drop()
+    else own?.keep(id, key)
     return id
   }
 

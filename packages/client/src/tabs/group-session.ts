@@ -35,7 +35,7 @@ export class GroupSession {
   #conversation: string | undefined
   /** The session that other tabs are in, as long as no leader has named one. */
   #reported: string | undefined
-  /** Calls of {@link join} that wait for a session. */
+  /** Calls of {@link take} that wait for a session. */
   #joining: (() => void)[] = []
   /** This tab takes the session away from the others, and has no use for another one: it waits to do so, or has begun. */
   #taking: 'waiting' | 'begun' | undefined
@@ -58,8 +58,16 @@ export class GroupSession {
 
   // ── The session of all tabs: the first one restores or creates it, the others use it ──────────────────────────────
 
+  async take(key: string, takeOwn: () => Promise<string | undefined>): Promise<string | undefined> {
+    const shared = await this.#join(key)
+    const sessionId = shared ?? (await takeOwn())
+    if (sessionId === undefined || this.isGone(sessionId, key)) return undefined
+    this.use(sessionId)
+    return sessionId
+  }
+
   /** Joins the tabs with this key. Resolves with their session; undefined for the first tab, which creates one. */
-  async join(key: string): Promise<string | undefined> {
+  async #join(key: string): Promise<string | undefined> {
     const link = this.#link
     if (link.key !== key) {
       link.leave('session_ended')

@@ -1,6 +1,7 @@
 import type { AgentListItem, Id, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
 import type { PortalSelection } from '../../facts.ts'
 import type { Era } from '../../util/era.ts'
+import type { InitializationResult } from './gates.ts'
 
 /*
  * States of a run. A gate waits for the user's choice; the arrow below it is taken when there is nothing to choose.
@@ -97,16 +98,6 @@ export function progressAt(stage: PipelineStage): Readonly<Progress> {
   }
 }
 
-/**
- * What `initialize()` and the `select…()` methods resolve with: the agent is ready, or the user must choose at a gate.
- * Answer `portal` with `selectPortal()`, `agent` with `selectAgent()` and `profile` with `selectUserProfile()`.
- */
-export type InitializationResult =
-  | { readonly status: 'ready' }
-  | { readonly status: 'choose'; readonly gate: 'portal'; readonly choices: readonly Portal[] }
-  | { readonly status: 'choose'; readonly gate: 'agent'; readonly choices: readonly AgentListItem[] }
-  | { readonly status: 'choose'; readonly gate: 'profile'; readonly choices: readonly UserProfile[] }
-
 /** The result that a stage represents; undefined while a step is in flight or before the start. */
 export function resultAt(stage: PipelineStage): InitializationResult | undefined {
   switch (stage.at) {
@@ -122,10 +113,3 @@ export function resultAt(stage: PipelineStage): InitializationResult | undefined
       return undefined
   }
 }
-
-/** The method that answers each gate. */
-export const SELECT_METHODS = {
-  portal: 'selectPortal()',
-  agent: 'selectAgent()',
-  profile: 'selectUserProfile()',
-} as const

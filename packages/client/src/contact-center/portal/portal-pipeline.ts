@@ -8,16 +8,8 @@ import {
 import type { PortalSelection } from '../../facts.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { Era } from '../../util/era.ts'
-import {
-  type Complete,
-  type InitializationResult,
-  type PipelineStage,
-  progressAt,
-  resultAt,
-  SELECT_METHODS,
-  type Step,
-  type Stop,
-} from './pipeline-stage.ts'
+import { type InitializationResult, SELECT_METHODS } from './gates.ts'
+import { type Complete, type PipelineStage, progressAt, resultAt, type Step, type Stop } from './pipeline-stage.ts'
 import { type PortalInput, type PortalParts, PortalRun, pipelineError } from './portal-run.ts'
 
 /** Options of every step. */
