@@ -95,9 +95,12 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
   async forgetUser(): Promise<void> {
     // All parts start at once; an async function turns a synchronous error into a rejection.
     const removals = this.#userState.map(async part => part.forgetUser())
-    const report = (error: unknown) =>
-      this.logger.error('Could not remove stored data of the user. It stays until it expires.', error)
-    await Promise.all(removals.map(removal => removal.catch(report)))
+    await Promise.all(removals.map(removal => removal.catch(error => this.reportLeft(error))))
+  }
+
+  /** Logs that stored data could not be removed. */
+  reportLeft(error: unknown): void {
+    this.logger.error('Could not remove stored data of the user. It stays until it expires.', error)
   }
 
   /**

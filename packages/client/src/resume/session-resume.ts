@@ -148,10 +148,7 @@ export class SessionResume implements SessionKeeper {
     const own = this.#own
     const group = this.#scope.shared?.session
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
-    if (this.#isTabs)
-      own?.forget(this.#names, { user: this.#user }).catch(error => {
-        this.#scope.logger.warn("Could not remove other users' sessions. They are not resumed.", { error })
-      })
+    if (this.#isTabs) own?.forget(this.#names, { user: this.#user }).catch(error => this.#scope.reportLeft(error))
     if (!group) return own?.take(key)
     const id = await group.take(key, async () => own?.take(key))
     if (id === undefined) own?.drop()
