@@ -44,6 +44,13 @@ const WHOLE_AGENT = [
   `${client}/chat/closes.test.ts`,
 ]
 
+/** Quick tests of agents that ask, that send over a stored queue or `connectOnSend`, and whose session another tab takes. */
+const SENDING_AGENT = [
+  `${client}/ai-agent.{asking,stored-queue,slow-queue,page-end,resume-sign-out,tabs-taken,tabs-answered}.test.ts`,
+  `${client}/agent/lifecycle-calls.test.ts`,
+  `${client}/chat/closes.test.ts`,
+]
+
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
 export const AREAS: Readonly<Record<string, MutationArea>> = {
   scopes: beside(`${client}/auth/scopes`),
@@ -56,8 +63,8 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   context: beside(`${client}/chat/context-store`),
   stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),
   queue: beside(`${client}/outbox/message-queue`),
-  outbox: whole('outbox', 'outbox'),
-  delivery: whole('outbox', 'lane', 'ledger', 'delivery'),
+  outbox: withTests(whole('outbox', 'outbox'), SENDING_AGENT),
+  delivery: withTests(whole('outbox', 'lane', 'ledger', 'delivery'), SENDING_AGENT),
   'stored-queue': withTests(
     {
       files: [`${client}/resume/stored-queue.ts`, `${client}/storage/handed-over.ts`],

@@ -383,6 +383,30 @@ describe('a conversation that was left', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
+  it.each([
+    ['transcriptUpdate', 0],
+    ['agentMessage', 1],
+    ['messagesRecovered', 2],
+  ] as const)(
+    '[REL-98] nothing more of it is told once a listener of %s has signed the user out',
+    async (name, answers) => {
+      const { agent, clock, told, sendAndCut } = await setUpTranscripts()
+      await agent.send('one')
+      await sendAndCut('two')
+      told.length = 0
+      let left: Promise<void> | undefined
+      agent.on(name, ({ payload }) => {
+        if (name === 'messagesRecovered' || 'recovered' in payload) left ??= agent.logout()
+      })
+      await clock.advance(SETTLED_MS)
+      await passing(clock, left ?? Promise.reject(new Error('Nothing was recovered.')))
+      expect(payloadsOf(told, 'agentMessage')).toHaveLength(answers)
+      expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(name === 'messagesRecovered' ? 1 : 0)
+      expect(linesOf(agent)).toEqual([])
+      await agent.destroy()
+    },
+  )
+
   it('[REL-98] a history that arrives during sign-out is dropped', async () => {
     const { agent, clock, emulator, told, sendAndCut } = await setUpTranscripts()
     await sendAndCut('secret')
