@@ -240,6 +240,24 @@ describe('with receipts', () => {
     expect([transport.sent.length, outbox.size]).toEqual([WINDOW + 1, 19])
   })
 
+  it('[REL-85] only a receipt proves a message, and only an error of a message in question fails it', () => {
+    const { outbox, send, connect, confirm, stateOf } = setUpDelivery({ hasReceipts: true })
+    connect()
+    send('one', 'two')
+    const frame = (persona: string, role: string, messageId?: unknown) =>
+      outbox.handleReceipt({ persona, role, messageData: { messageId } } as never)
+    expect(frame('agent', 'receipt', 'one')).toBe(false)
+    expect(frame('metadata', 'receipt', 1)).toBe(false)
+    expect(frame('metadata', 'note', 'one')).toBe(false)
+    expect([stateOf('one'), confirm('one'), stateOf('one')]).toEqual(['sent', true, 'acknowledged'])
+    expect([
+      frame('metadata', 'error', 'one'),
+      frame('metadata', 'error', 'two'),
+      frame('metadata', 'error', 'three'),
+    ]).toEqual([false, false, false])
+    expect([stateOf('one'), stateOf('two')]).toEqual(['acknowledged', 'failed'])
+  })
+
   it('[REL-85] frames of a service that has not announced them are ordinary frames', () => {
     const { send, connect, confirm, stateOf } = setUpDelivery()
     connect()

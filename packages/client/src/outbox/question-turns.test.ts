@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { answered, messagesOf, type OutboxSetUp, said, setUpOutbox } from '../../test/outbox-harness.ts'
+import type { ConnectionState } from '../chat/connection-state.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from '../log/message.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './turn-taking.ts'
@@ -254,5 +255,37 @@ describe('a question whose connection was lost', () => {
     expect(await outcomeOf(asked)).toBe('closed')
     await parts.clock.advance(0)
     expect(parts.clock.pendingTimers).toBe(0)
+  })
+})
+
+describe('a question whose time is over', () => {
+  const initialize = 'the agent is not initialized: await initialize() and make the selection that it asks for'
+  const connect = 'the chat is not connected: call connect()'
+
+  it.each<[string, Partial<{ isReady: boolean; connection: ConnectionState }>, boolean, string]>([
+    ['before initialize()', { isReady: false }, false, initialize],
+    ['before connect()', {}, false, connect],
+    ['after the chat was closed', { connection: 'CLOSED' }, false, connect],
+    ['during a reconnect', { connection: 'RECONNECTING' }, false, 'the chat is RECONNECTING'],
+    ['without a token', { connection: 'CONNECTED' }, false, 'the chat waits for an access token'],
+    ['behind another one', {}, true, 'an earlier question has no answer yet'],
+    ['that was sent', { isReady: true }, true, 'the agent has not answered'],
+  ])('names what it waits for: %s', async (which, given, isConnected, reason) => {
+    const { outbox, state, clock, connect: open } = setUpOutbox()
+    if (isConnected) open()
+    Object.assign(state, given)
+    if (which === 'behind another one') outbox.ask('first', { timeoutMs: 60_000 }).catch(() => {})
+    const asked = outbox.ask('one', { timeoutMs: 2_000 }).catch(error => error)
+    await clock.advance(2_000)
+    expect(await asked).toMatchObject({ reason: 'timeout', message: `No answer came within 2 s: ${reason}.` })
+  })
+
+  it('is one with a text and a limit', async () => {
+    const { outbox } = setUpOutbox()
+    const failed = (text: unknown, timeoutMs?: number) =>
+      outbox.ask(text as string, timeoutMs === undefined ? {} : { timeoutMs }).catch(error => error.message)
+    expect(await failed({})).toBe('ask() takes text.')
+    for (const timeoutMs of [0, -1, Number.NaN])
+      expect(await failed('one', timeoutMs)).toBe('timeoutMs must be a number of milliseconds above zero.')
   })
 })
