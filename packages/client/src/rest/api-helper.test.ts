@@ -248,6 +248,16 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(2)
   })
 
+  it('empties the stores of an environment also where a call without the cache comes first', async () => {
+    const service = new FakeService().on('GET /system/deploymentInfo', info)
+    const options = { environment: service.environment() }
+    await ApiHelper.getDeploymentInfo('example.test', {}, options)
+    await ApiHelper.clearDeploymentInfoCache()
+    await ApiHelper.getDeploymentInfo('example.test', { enabled: false }, options)
+    await ApiHelper.getDeploymentInfo('example.test', {}, options)
+    expect(service.seen).toHaveLength(3)
+  })
+
   it('is stored in sessionStorage in a browser', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const sessionStorage = new FakeStorage()

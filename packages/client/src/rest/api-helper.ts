@@ -359,6 +359,7 @@ export class ApiHelper {
 /** The store of responses that all agents of the page or process share. */
 function openSharedStore(kind: keyof typeof KINDS, environment: Environment, enabled?: boolean): KeyedStore {
   const store = new KeyedStore(KINDS[kind], { environment, cache: { enabled, adapter: sharedAdapter } })
+  if (enabled === false) return store
   const place = sharedAdapter ?? environment.sessionStorage ?? environment.memory
   if ((clearedAt.get(place) ?? 0) < clearings) void empty(store)
   clearedAt.set(place, clearings)
