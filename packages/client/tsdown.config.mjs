@@ -9,8 +9,9 @@ const SHARED_FILES = [
     test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$/,
     priority: 2,
   },
-  // What `import '@aiagent/client'` loads.
-  { name: 'agent', test: /[\\/]client[\\/]src[\\/]index\.ts$/, priority: 1 },
+  // What `import '@aiagent/client'` loads besides, and what the features import of it: a feature that imports only the other file
+  // would divide the two in the bundle of a page.
+  { name: 'agent', test: /[\\/]client[\\/]src[\\/](?:index|contact-center[\\/]portal[\\/]gates)\.ts$/, priority: 1 },
   // What a page leaves for the next, for `resume`, `persistQueue` and `tabs`.
   {
     name: 'handed-over',
@@ -65,7 +66,7 @@ export default [
       resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },
       // No comment for each module: the source maps name them.
       experimental: { ...options.experimental, attachDebugInfo: 'none' },
-      plugins: [options.plugins, noBareImports()],
+      plugins: [options.plugins, noBareImports(), indexByFile()],
     }),
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
     outputOptions: {
@@ -105,6 +106,27 @@ function noBareImports() {
       for (const file of Object.values(bundle))
         if (file.type === 'chunk' && file.fileName.endsWith('.js'))
           file.code = file.code.replaceAll(/^import "\.\/[^"]+";\n/gm, '')
+    },
+  }
+}
+
+/**
+ * esbuild loads all files that a used file names, except by `export *`. So the index names its files only in this way, and a
+ * page does not load the files of which it uses nothing.
+ */
+function indexByFile() {
+  return {
+    name: 'index-by-file',
+    generateBundle(_options, bundle) {
+      const index = bundle['index.js']
+      if (!index) return
+      index.code = index.code
+        .replaceAll(/^import (\{.+\}) from "(\.\/(\w+)-.+)";$/gm, (_import, names, file, name) => {
+          const fileName = `index.${name}.js`
+          this.emitFile({ type: 'asset', fileName, source: `export ${names} from "${file}";\n` })
+          return `export * from "./${fileName}";`
+        })
+        .replace(/^export \{.+\};$/m, '')
     },
   }
 }
