@@ -149,6 +149,26 @@ describe('AnonymousAuthStrategy', () => {
     expect([requests(TOKEN_PATH).length, requests(METADATA).length]).toEqual([2, 2])
   })
 
+  it('stores no token that was requested before clearTokenCache()', async () => {
+    const { service, strategy, make, requests } = setUp()
+    const answers: ((jti: string) => void)[] = []
+    service.on(`POST ${TOKEN_PATH}`, () => {
+      const respond = (jti: string) => Response.json({ access_token: fakeToken({ exp: 9e9, jti }), expires_in: 3600 })
+      return new Promise(resolve => answers.push(jti => resolve(respond(jti))))
+    })
+    const before = strategy.getToken()
+    await eventually(() => answers.length === 1)
+    await strategy.clearTokenCache()
+    answers[0]?.('old')
+    const old = await before
+    const after = make().getToken()
+    await eventually(() => answers.length === 2)
+    answers[1]?.('new')
+    expect(await after).not.toBe(old)
+    expect(await make().getToken()).toBe(await after)
+    expect(requests(TOKEN_PATH)).toHaveLength(2)
+  })
+
   it('replaces a token five minutes before its expiry', async () => {
     const { service, strategy } = setUp({ life: 3600 })
     const token = await strategy.getToken()

@@ -167,7 +167,7 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const now = clock.now()
     const assumed = now + (expiresIn === undefined ? this.#assumedLifeMs : expiresIn * 1000)
     const expiresAt = expiryOfFresh(accessToken, now) ?? assumed
-    await this.#tokens.set(key, { accessToken, expiresAt }, { expiresAt })
+    if (this.#tokens.isWanted(key, signal)) await this.#tokens.set(key, { accessToken, expiresAt }, { expiresAt })
     return { accessToken, expiresAt }
   }
 

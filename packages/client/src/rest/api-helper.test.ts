@@ -258,6 +258,25 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(3)
   })
 
+  it('is not stored when it was emptied while the request was in flight, for later calls only', async () => {
+    let answer: (body: unknown) => void = () => {}
+    const service = new FakeService().on('GET /system/deploymentInfo', () => new Promise(resolve => (answer = resolve)))
+    const adapter = new MemoryCacheAdapter()
+    ApiHelper.setStaticCacheAdapter(adapter)
+    const ask = () => ApiHelper.getDeploymentInfo('example.test', {}, { environment: service.environment() })
+    const before = ask()
+    await turnEventLoop()
+    await ApiHelper.clearDeploymentInfoCache()
+    answer(info)
+    expect(await before).toEqual(info)
+    expect(adapter.keys()).toEqual([])
+    const after = ask()
+    await turnEventLoop()
+    answer({ ...info, tenantId: 'moved' })
+    expect(await after).toMatchObject({ tenantId: 'moved' })
+    expect(adapter.keys()).toHaveLength(1)
+  })
+
   it('is stored in sessionStorage in a browser', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const sessionStorage = new FakeStorage()

@@ -1,8 +1,10 @@
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { Logger, LogLevel } from '../logger.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
 import { ApiHelper } from './api-helper.ts'
 
 /** Helpers of several users of one service, over one store. */
@@ -61,6 +63,29 @@ describe('a store that several users share', () => {
     await load(as('bob'))
     await ada.clearUserCache()
     expect(keysOf(environment.memory)).toHaveLength(2)
+  })
+
+  it('may be an adapter of this library over a store of the page', async () => {
+    const storage = new FakeStorage()
+    const { service, as } = setUpUsers(new StorageCacheAdapter(storage))
+    await load(as('ada'))
+    await load(as('ada'))
+    expect(service.seen).toHaveLength(2)
+    await as('ada').clearUserCache(fakeToken({ sub: 'ada' }))
+    expect([...storage.items.keys()]).toEqual([expect.stringContaining('getAgentDetails')])
+  })
+
+  it('[SEC-27] stores no response for which a helper of the same user asked before the removal', async () => {
+    const adapter = new MemoryCacheAdapter()
+    const { service, as } = setUpUsers(adapter)
+    const answers: (() => void)[] = []
+    service.on('GET /knowledge/portalmgr/v3/myportals', () => new Promise(resolve => answers.push(() => resolve({ portal: [] }))))
+    const loads = ['ada', 'bob'].map(sub => as(sub).getMyPortals())
+    await eventually(() => answers.length === 2)
+    await as('ada').clearUserCache(fakeToken({ sub: 'ada' }))
+    for (const answer of answers) answer()
+    await Promise.all(loads)
+    expect(keysOf(adapter)).toHaveLength(1)
   })
 
   it('[SEC-27] reports that entries may remain when the store fails or does not answer', async () => {

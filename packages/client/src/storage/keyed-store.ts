@@ -1,6 +1,5 @@
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
-import { Era } from '../util/era.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { JoinedTask } from '../util/joined-task.ts'
@@ -8,7 +7,7 @@ import { copyJson } from '../util/json.ts'
 import { encodeKey } from '../util/well-formed.ts'
 import type { Awaitable, CacheAdapter, CacheConfig, CacheEntry } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
-import { createCacheAdapter, storageAdapter } from './storage-cache-adapter.ts'
+import { createCacheAdapter, StorageCacheAdapter, storageAdapter } from './storage-cache-adapter.ts'
 import { guardCacheAdapter, type StoreGuard, type StoreWarning } from './store-guard.ts'
 
 /** How a part is written into a key, and the pattern of any part. */
@@ -166,8 +165,6 @@ export class KeyedStore<T = unknown> {
   flights: JoinedTask<unknown> | undefined
   /** Users whose keys this object has made. */
   #users: Set<string> | undefined
-  /** Ends with every removal, so that results of earlier requests are not stored after it. Created by the first request. */
-  #era: Era | undefined
 
   constructor(kind: Kind, place: StorePlace) {
     this.#kind = kind
@@ -244,8 +241,6 @@ export class KeyedStore<T = unknown> {
     signal?: AbortSignal,
     read?: (stored: T) => unknown,
   ): Promise<T> {
-    this.#era ??= new Era()
-    const era = this.#era
     const value = await this.share(
       key,
       async flight => {
@@ -258,7 +253,7 @@ export class KeyedStore<T = unknown> {
           // Other code of the page may have written it.
         }
         const fetched = await fetch(flight)
-        if (!era.isOver) await this.set(key, fetched)
+        if (this.isWanted(key, flight)) await this.set(key, fetched)
         return fetched
       },
       signal,
@@ -269,9 +264,18 @@ export class KeyedStore<T = unknown> {
 
   /** Starts a request, or joins the one in flight for the same key, of any agent that shares the store. */
   share<U>(key: string, start: (signal: AbortSignal) => Promise<U>, signal?: AbortSignal): Promise<U> {
-    const owner: { flights: JoinedTask<unknown> | undefined } = this.#guard ?? this
+    const owner = this.#flightOwner
     owner.flights ??= new JoinedTask()
     return (owner.flights as JoinedTask<U>).join(start, signal, key)
+  }
+
+  /** Whether the result of a request in flight may be stored: its key was not removed since it began, by any agent. */
+  isWanted(key: string, flight: AbortSignal): boolean {
+    return this.#flightOwner.flights?.runs(key, flight) ?? false
+  }
+
+  get #flightOwner(): { flights: JoinedTask<unknown> | undefined } {
+    return this.#guard ?? this
   }
 
   /**
@@ -285,17 +289,16 @@ export class KeyedStore<T = unknown> {
   }
 
   /**
-   * Removes the entries with the given parts, except those of other deployments. A request in flight is not joined any more.
+   * Removes the entries with the given parts, except those of other deployments. Requests in flight for them are not joined any
+   * more, and their results not stored.
    *
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
   remove(parts: KeyParts, { except, text, isInUse }: RemovalOptions = {}): Awaitable<void> {
-    this.#era?.end()
-    this.#era = undefined
-    const guard = this.#guard
-    ;(guard ?? this).flights = undefined
-    if (!guard) return
     const { id, start, matches } = this.matching(parts, except, text)
+    this.#flightOwner.flights?.forget(matches)
+    const guard = this.#guard
+    if (!guard) return
     const mayGo = (key: string) => matches(key) && !isInUse?.(key)
     if (!this.#kind.ownerIn) return guard.removeAll(id, start, mayGo)
     return after(guard.list(start), keys => all(keys.filter(mayGo).map(key => this.erase(key))))
@@ -338,7 +341,7 @@ export class KeyedStore<T = unknown> {
       adapter = cache.adapter ?? createCacheAdapter(cache.storageType, environment, warn)
     this.#opened = null
     if (!adapter || (isCopy && adapter === environment.memory)) return undefined
-    this.#opened = guardCacheAdapter(adapter, environment.clock, warn, adapter === cache.adapter)
+    this.#opened = guardCacheAdapter(adapter, environment.clock, warn, adapter === cache.adapter && !(adapter instanceof StorageCacheAdapter))
     this.#isShared = adapter === cache.adapter || (adapter === environment.memory && !environment.page)
     return this.#opened
   }

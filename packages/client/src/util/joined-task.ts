@@ -37,6 +37,16 @@ export class JoinedTask<T> {
     return this.#running?.has('') ?? false
   }
 
+  /** Whether the task with a signal runs, and would be joined. */
+  runs(key: string, signal: AbortSignal): boolean {
+    return this.#running?.get(key)?.controller.signal === signal
+  }
+
+  /** Has the next caller start new tasks in place of those with certain keys, whose callers still receive their outcomes. */
+  forget(matches: (key: string) => boolean): void {
+    for (const key of this.#running?.keys() ?? []) if (matches(key)) this.#running?.delete(key)
+  }
+
   /** Joins the running task, otherwise starts it. */
   async join(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal, key = ''): Promise<T> {
     if (signal?.aborted) throw this.#abortedError(signal)
