@@ -31,13 +31,16 @@ export interface AgentStatus {
   attempt?: number | undefined
 }
 
+/** Why everything of a user is discarded: a logout, or another user of the agent. */
+export type SignOutCause = 'logout' | 'user'
+
 /** State that belongs to the signed-in user. */
 export interface UserState {
   /**
    * Discards it: the part in memory before this returns. Returns a promise if a stored part takes longer. Requests in
    * flight for this user have no effect afterwards.
    */
-  forgetUser(): unknown
+  forgetUser(cause: SignOutCause): unknown
 }
 
 /** Ids made from one random UUID. */
@@ -92,9 +95,9 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
    * Discards everything of the signed-in user: what is in memory before this returns. Resolves when it is removed from the stores
    * too, and where that failed, with an entry in the log.
    */
-  async forgetUser(): Promise<void> {
+  async forgetUser(cause: SignOutCause): Promise<void> {
     // All parts start at once; an async function turns a synchronous error into a rejection.
-    const removals = this.#userState.map(async part => part.forgetUser())
+    const removals = this.#userState.map(async part => part.forgetUser(cause))
     await Promise.all(removals.map(removal => removal.catch(error => this.reportLeft(error))))
   }
 

@@ -128,14 +128,15 @@ describe('calls that meet', () => {
   })
 
   it('[REL-03] destroy() during a sign-out leaves the agent destroyed when that has ended', async () => {
-    let end = () => {}
+    let end: (() => void) | undefined
     const { agent } = setUpStrategy({ logout: () => new Promise<void>(resolve => (end = resolve)) })
     await agent.initialize()
     const phases: string[] = []
     const leaving = agent.logout()
     agent.on('phaseChanged', ({ payload }) => void phases.push(payload.at))
     await agent.destroy()
-    end()
+    await eventually(() => end !== undefined)
+    end?.()
     await leaving.catch(() => {})
     expect([agent.getPhase().at, phases]).toEqual(['destroyed', ['destroyed']])
   })

@@ -6,6 +6,7 @@ import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts
 import { abortedError, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
+import type { SignOutCause } from '../scope.ts'
 import { hasDatabase } from '../storage/cache-adapter.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase } from './agent-phase.ts'
@@ -279,11 +280,11 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   signOut(): Promise<void> {
     if (this.#state.at === 'leaving') return this.#state.done
-    return this.#leave('logout()', 'Await logout() first.', after => this.#parts.authentication.logout({ after }))
+    return this.#leave('logout', 'Await logout() first.', after => this.#parts.authentication.logout({ after }))
   }
 
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
-  async #leave(cause: string, next: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
+  async #leave(cause: SignOutCause, next: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
     this.requireUsable('logout()')
     let settle: (done: Promise<void>) => void = () => {}
     // Set before listeners are called: one of them may call logout() too, which joins this one.
@@ -292,16 +293,22 @@ export class AgentLifecycle implements LifecycleOwner {
     })
     const leaving: State = { at: 'leaving', done, next }
     this.become(leaving)
-    settle(this.#removeUser(leaving, new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED'), signOut))
+    settle(this.#removeUser(leaving, cause, signOut))
     return done
   }
 
-  async #removeUser(leaving: State, reason: SDKError, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
+  async #removeUser(
+    leaving: State,
+    cause: SignOutCause,
+    signOut: (left: Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const { start, scope, chat } = this.#parts
+    const ended = cause === 'logout' ? 'logout()' : 'a change of the user'
+    const reason = new SDKError(`The operation was cancelled by ${ended}.`, 'ABORTED')
     try {
       this.#run.abort(reason)
       start.abort(reason)
-      const left = Promise.allSettled([chat.disconnect(), scope.forgetUser()]).then(() => {})
+      const left = Promise.allSettled([chat.disconnect(), scope.forgetUser(cause)]).then(() => {})
       const signedOut = signOut(left)
       // Handled once the chat has been left.
       signedOut.catch(() => {})
@@ -319,7 +326,7 @@ export class AgentLifecycle implements LifecycleOwner {
   async handleUserChange(): Promise<void> {
     // The data is being removed already.
     if (this.#state.at === 'leaving' || this.#state.at === 'destroyed') return
-    await this.#leave('a change of the user', 'Wait for `userChanged`, then call initialize().', left => left)
+    await this.#leave('user', 'Wait for `userChanged`, then call initialize().', left => left)
     this.#parts.scope.emit('userChanged', () => ({}))
   }
 

@@ -5,7 +5,9 @@ import { FakeProvider } from '../../test/fake-login.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import type { AiAgent } from '../ai-agent.ts'
-import type { PKCEAuthConfig } from '../auth/auth-strategy.ts'
+import type { AuthenticationInput, PKCEAuthConfig } from '../auth/auth-strategy.ts'
+import type { AiAgentConfig } from '../config.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
 const ORIGIN = 'http://emulator.test'
 
@@ -140,5 +142,116 @@ describe('a page that is shown again from the back/forward cache', () => {
     identity.signIn = signIn
     await agent.initialize()
     expect(agent.getIsInitialized()).toBe(true)
+  })
+})
+
+describe('a sign-out of an agent that has not stored everything itself', () => {
+  const INFO = `aiagent_static_deployment-info-${ORIGIN}`
+
+  /** A page whose stores another agent, which is destroyed by then, has filled. */
+  async function setUpVisited(config: Partial<AiAgentConfig> & { subject?: string | undefined } = {}) {
+    const { subject, ...earlier } = config
+    const [sessionStorage, localStorage, memory] = [new FakeStorage(), new FakeStorage(), new MemoryCacheAdapter()]
+    const page = pageWithWindow({ location: { href: `${ORIGIN}/chat`, origin: ORIGIN } })
+    const parts = setUp({ origin: ORIGIN }, { page, sessionStorage, localStorage, memory })
+    const getToken = async () => parts.emulator.control.issueToken({ subject: subject ?? '' })
+    const auth: AuthenticationInput = subject === undefined ? { type: 'anonymous' } : { getToken }
+    const { agent } = parts.make({ auth, context: { vendor_portal_id: '1002' }, ...earlier })
+    await passing(parts.clock, agent.initialize())
+    await passing(parts.clock, agent.connect())
+    await agent.destroy()
+    const left = () => [...sessionStorage.items.keys(), ...localStorage.items.keys(), ...memory.keys()]
+    return { ...parts, auth, sessionStorage, left }
+  }
+
+  const AS_DESK = { id: 'desk', subject: 'desk-agent' }
+
+  it.each([
+    ['which asks for the deployment', (agent: AiAgent) => agent.getDeploymentInfo()],
+    ['which asks for the details', (agent: AiAgent) => agent.getAgentDetails()],
+    ['which is initialized', (agent: AiAgent) => agent.initialize()],
+    ['which does nothing', () => {}],
+  ])('[SEC-15] removes everything of the deployment from a page %s', async (_name, begin) => {
+    for (const config of [
+      AS_DESK,
+      {},
+      { cache: { storageType: 'memory' } },
+      { cache: { storageType: 'local' } },
+    ] as const) {
+      const { clock, make, auth, left } = await setUpVisited({ ...config, resume: true })
+      expect(left().length).toBeGreaterThan(2)
+      const { agent } = make({ id: 'help', ...config, auth })
+      await begin(agent)
+      await passing(clock, agent.logout())
+      expect(left().filter(key => key !== INFO)).toEqual([])
+      await agent.destroy()
+    }
+  })
+
+  it('[SEC-15] removes the anonymous tokens of the page also after the agent has signed in', async () => {
+    const { clock, emulator, make, left } = await setUpVisited()
+    const auth = { getToken: async () => emulator.control.issueToken({ subject: 'customer' }) }
+    const { agent } = make({ id: 'account', auth })
+    await passing(clock, agent.initialize())
+    expect(left().some(key => key.includes('anonymous_token'))).toBe(true)
+    await passing(clock, agent.logout())
+    expect(left()).toEqual([INFO])
+  })
+
+  it('[AUTH-14] keeps the anonymous tokens of the page when only the user changes', async () => {
+    const { clock, emulator, make, left } = await setUpVisited()
+    const tokens = () => left().filter(key => key.includes('anonymous_token'))
+    const before = tokens()
+    expect(before.length).toBeGreaterThan(0)
+    const tokenOf = (subject: string) => emulator.control.issueToken({ subject })
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: tokenOf('customer') } })
+    await passing(clock, agent.initialize())
+    const changed = new Promise(resolve => agent.once('userChanged', resolve))
+    await agent.updateAccessToken(tokenOf('new-customer'))
+    await passing(clock, changed)
+    expect(tokens()).toEqual(before)
+    await agent.destroy()
+  })
+
+  it.each([undefined, 'customer'])(
+    '[SEC-15] lets the next page resume no session of user %j, which the agent did not use',
+    async subject => {
+      const id = subject === undefined ? 'help' : 'account'
+      const { clock, emulator, make, auth } = await setUpVisited({ id, subject, resume: true })
+      const { agent } = make({ id, auth })
+      await passing(clock, agent.initialize())
+      await passing(clock, agent.logout())
+      const sessions = emulator.world.sessions.size
+      const next = make({ id, auth, resume: true }).agent
+      await passing(clock, next.initialize())
+      await passing(clock, next.connect())
+      expect(emulator.world.sessions.size).toBe(sessions + 1)
+      await next.destroy()
+    },
+  )
+
+  it('[SEC-15] removes only what is of the user from a custom adapter, whatever stored it', async () => {
+    const adapter = new MemoryCacheAdapter()
+    const cache = { adapter, contextPrefix: 'one:' }
+    const { clock, make, auth } = await setUpVisited({ ...AS_DESK, cache, resume: true })
+    adapter.set('vendor_profiles_desk_1002_https://else.test_else_', { value: [], timestamp: 1 })
+    const { agent } = make({ id: 'desk', auth, cache })
+    await passing(clock, agent.getAgentDetails())
+    await passing(clock, agent.logout())
+    expect(adapter.keys().sort()).toEqual([
+      expect.stringContaining('getAgentDetails'),
+      'vendor_profiles_desk_1002_https://else.test_else_',
+    ])
+    await agent.destroy()
+  })
+
+  it('[SEC-15] removes nothing of another tenant of the same API host', async () => {
+    const { clock, make, sessionStorage, left } = await setUpVisited()
+    const other = `aiagent_auth_TEN0002:${ORIGIN}:anonymous_token:852d5e6b`
+    sessionStorage.setItem(other, '{}')
+    const { agent } = make()
+    await agent.initialize()
+    await passing(clock, agent.logout())
+    expect(left()).toEqual([INFO, other])
   })
 })

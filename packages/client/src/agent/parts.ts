@@ -17,9 +17,9 @@ import { Transcript } from '../log/transcript.ts'
 import { Masking } from '../masking/masking.ts'
 import type { QueueStore } from '../outbox/ledger.ts'
 import { Outbox } from '../outbox/outbox.ts'
-import { type OptionalFeature, optionalFeature } from '../platform/feature.ts'
+import { feature, type OptionalFeature, optionalFeature } from '../platform/feature.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
-import type { AgentScope } from '../scope.ts'
+import type { AgentScope, SignOutCause } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
@@ -157,20 +157,26 @@ export class AgentParts {
     return this.resume?.(part => part.forgetUser(user))
   }
 
-  /** Drops the frames in progress, and the responses of the service that are stored. */
-  async forgetUser(): Promise<void> {
+  /** Drops the frames in progress, and everything that is stored: of the deployment in a page, elsewhere of the user. */
+  async forgetUser(cause: SignOutCause): Promise<void> {
     this.working.end()
     this.recovery.clear()
     this.inbox.clear()
     const { authentication } = this
-    const { facts, environment, config } = this.scope
+    const { facts } = this.scope
     // An anonymous user is known only by the responses of this page.
     const isAnonymous = authentication.isAnonymousStrategy() && !authentication.hasUser
-    const token = isAnonymous ? undefined : authentication.getCachedToken()
-    if (facts.deployment) return facts.api.clearUserCache(token ?? undefined)
-    if (!environment.sessionStorage && !environment.localStorage) return
-    // Before the first run only the stores know what belongs to the user.
-    const clearStored = await features.storedData()
-    await clearStored(environment, config.endpoint, config.cache, { isSignOut: true })
+    const token = (isAnonymous ? undefined : authentication.getCachedToken()) ?? undefined
+    await Promise.all([facts.deployment?.api.clearUserCache(token), this.#clearStored(cause, token)])
+  }
+
+  /** What belongs to the user and no part of this agent knows, such as what another agent or an earlier page has stored. */
+  async #clearStored(cause: SignOutCause, token: string | undefined): Promise<void> {
+    const { facts, environment, config } = this.scope
+    const { page, sessionStorage, localStorage } = environment
+    if (!page && !sessionStorage && !localStorage && token === undefined) return
+    const removal = { cause, user: storedUser(this.scope, this.authentication), info: facts.deployment?.deployment }
+    const clearStored = await feature('stored data', features.storedData)
+    await clearStored(environment, config.endpoint, config.cache, removal)
   }
 }

@@ -1,9 +1,7 @@
 import type { AgentScope } from '../scope.ts'
+import { ANONYMOUS } from '../storage/keyed-store.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { AuthenticationService } from './authentication-service.ts'
-
-/** The user of an anonymous token, in the keys of stored data. */
-export const ANONYMOUS = 'anonymous'
 
 /** The user of the session and of the queue that are stored: a fingerprint, or {@link ANONYMOUS}. Undefined without a token. */
 export function storedUser(

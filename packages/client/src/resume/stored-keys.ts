@@ -1,6 +1,5 @@
-import { ANONYMOUS } from '../auth/stored-user.ts'
 import type { AgentScope } from '../scope.ts'
-import type { KeyParts } from '../storage/keyed-store.ts'
+import { ANONYMOUS, type KeyParts } from '../storage/keyed-store.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 
 /**

@@ -1,58 +1,92 @@
-import { isJsonObject, restBase } from '@aiagent/protocol'
-import { type CacheAdapter, hasDatabase } from './cache-adapter.ts'
+import { type DeploymentInfo, isJsonObject, restBase } from '@aiagent/protocol'
+import type { StorageLike } from '../platform/environment.ts'
+import type { SignOutCause } from '../scope.ts'
+import { withTimeLimit } from '../util/abort.ts'
+import { type CacheAdapter, type CacheConfig, hasDatabase } from './cache-adapter.ts'
 import { databaseOf } from './indexed-db-cache-adapter.ts'
-import {
-  all,
-  KeyedStore,
-  type KeyParts,
-  KINDS,
-  type Kind,
-  namesOf,
-  type Prefixes,
-  type StorePlace,
-} from './keyed-store.ts'
+import { ANONYMOUS, KeyedStore, type KeyParts, KINDS, type Kind, namesOf, type StorePlace } from './keyed-store.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { storageAdapter } from './storage-cache-adapter.ts'
+import { REMOVAL_LIMIT_MS } from './store-guard.ts'
 import { TextAdapter } from './text-adapter.ts'
 
+/** Which entries of a deployment are removed. */
+interface Removal {
+  /** Only those that go with a user, for this reason. @default all */
+  readonly cause?: SignOutCause
+  /** The user, as keys name them. @default not known: what is handed over to everybody goes in a page, and to nobody elsewhere */
+  readonly user?: string | undefined
+  /** The deployment. @default as stored; without it the entries of every API host and tenant are removed */
+  readonly info?: Pick<DeploymentInfo, 'apiDomain' | 'tenantId'> | undefined
+}
+
+/** The options of `cache` that say where entries are, and how their keys begin. */
+type StoreOptions = Partial<Pick<CacheConfig, 'adapter' | 'keyPrefix' | 'contextPrefix'>>
+
 /**
- * Removes the entries of a deployment from the stores of the page: all of them, or with `isSignOut` those that go with the
- * user. A custom adapter and the memory of a process may be shared by many users; they are left alone.
+ * Removes the entries of a deployment: in the stores of the page those of every user, since a page has one user, but for the
+ * sessions and queues of others, who may come back to them. Many users share a custom adapter and the memory of a process: there
+ * only the entries go whose key names the user.
  *
- * @throws when the database of the page failed or did not answer in time: entries may remain, but are not read
+ * @throws when such a store failed or did not answer in time: entries may remain, but are not read
  */
 export async function clearStored(
   environment: StorePlace['environment'],
   endpoint: string,
-  prefixes: Prefixes = {},
-  { isSignOut = false } = {},
+  cache: StoreOptions = {},
+  { cause, user, info }: Removal = {},
 ): Promise<void> {
-  const { sessionStorage, localStorage, console } = environment
-  const stores = [sessionStorage, localStorage].flatMap(storage =>
-    storage ? [{ storage, adapter: storageAdapter(storage, message => console.warn(message)) }] : [],
+  const { sessionStorage, localStorage, memory, page, console, clock } = environment
+  const stores: { storage?: StorageLike; adapter: CacheAdapter }[] = []
+  for (const storage of [sessionStorage, localStorage])
+    if (storage) stores.push({ storage, adapter: storageAdapter(storage, message => console.warn(message)) })
+  const names = { ...namesOf(endpoint), ...namesIn(info ?? findInfo(environment, endpoint)) }
+  if (page && memory instanceof MemoryCacheAdapter) stores.push({ adapter: memory })
+  const kinds = Object.values<Kind>(KINDS).filter(
+    ({ goesWith }) => cause === undefined || goesWith === 'user' || goesWith === cause,
   )
-  const infoKey = new KeyedStore(KINDS.deploymentInfo, { environment }).key({ deployment: endpoint })
-  const [apiDomain] = stores.flatMap(({ adapter }) => {
-    const info = adapter.get(infoKey)?.value
-    return isJsonObject(info) && typeof info['apiDomain'] === 'string' ? [info['apiDomain']] : []
-  })
-  // Where the API host is unknown, the entries of all API hosts are removed.
-  const api = apiDomain === undefined ? undefined : restBase(apiDomain)
-  const names: KeyParts = { ...namesOf(endpoint), api, apiDomain }
-  const forms = prefixes.keyPrefix || prefixes.contextPrefix ? [{}, prefixes] : [{}]
-  const kinds = Object.values<Kind>(KINDS).filter(({ isUsers }) => isUsers || !isSignOut)
-  const removeFrom = (adapterOf: (kind: Kind) => CacheAdapter) =>
-    all(
-      kinds.flatMap(kind =>
-        forms.map(cache =>
-          new KeyedStore(kind, { environment, cache, deployment: endpoint, adapter: adapterOf(kind) }).remove(
-            // The other names would count as parameters of a response.
-            kind === KINDS.response ? { api } : names,
-          ),
-        ),
-      ),
-    )
-  for (const { storage, adapter } of stores)
-    void removeFrom(({ ownerIn }) => (ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter))
-  const window = environment.page?.window
-  if (window && !isSignOut && (await hasDatabase())) await removeFrom(() => databaseOf(window))
+  const ofUsers = kinds.filter(({ key }) => key.includes('{user}'))
+  const prefixes = cache.keyPrefix || cache.contextPrefix ? [{}, cache] : [{}]
+  /** Begins at once. */
+  const remove = async (kind: Kind, options: StoreOptions, adapter: CacheAdapter, parts: KeyParts) => {
+    const store = new KeyedStore(kind, { environment, cache: options, deployment: endpoint, adapter })
+    // Those of now: who comes later finds nothing that could not be removed.
+    const used = new Set(cause && store.inUse.keys())
+    // Other names would count as parameters of a response. Another user may come back to what is handed over.
+    const isHandedOver = kind === KINDS.session || kind === KINDS.queue
+    const named = kind === KINDS.response ? { api: parts['api'] } : isHandedOver ? { ...parts, user } : parts
+    await store.remove(named, { isInUse: key => used.has(key) })
+  }
+  const removals = stores.flatMap(({ storage, adapter }) =>
+    kinds.flatMap(kind => {
+      const place = kind.ownerIn === 'beside' ? new TextAdapter(storage, adapter) : adapter
+      return prefixes.map(options => remove(kind, options, place, names))
+    }),
+  )
+  const shared = cache.adapter ?? (page ? undefined : memory)
+  if (shared && user !== undefined && user !== ANONYMOUS)
+    removals.push(...ofUsers.map(kind => remove(kind, cache, shared, { ...names, user })))
+  const window = page?.window
+  const inDatabase = async () => {
+    if (!window || !(await hasDatabase())) return
+    const adapter = databaseOf(window)
+    await Promise.all(prefixes.map(options => remove(KINDS.queue, options, adapter, names)))
+  }
+  removals.push(withTimeLimit(clock, REMOVAL_LIMIT_MS, undefined, inDatabase))
+  await Promise.all(removals)
+}
+
+/** The deployment info that the page has stored. */
+function findInfo(environment: StorePlace['environment'], endpoint: string): unknown {
+  const store = new KeyedStore(KINDS.deploymentInfo, { environment })
+  return store.peek(store.key({ deployment: endpoint }))
+}
+
+/** The parts of keys that name the service of a deployment. */
+function namesIn(info: unknown): KeyParts {
+  const { apiDomain, tenantId } = isJsonObject(info) ? info : {}
+  return {
+    ...(typeof apiDomain === 'string' && { api: restBase(apiDomain), apiDomain }),
+    tenant: typeof tenantId === 'string' && tenantId !== '' ? tenantId : undefined,
+  }
 }

@@ -29,9 +29,6 @@ interface LeftValue {
   readonly holder?: string | undefined
 }
 
-/** Keys that agents of this page or process use, by store. */
-const inUse = new WeakMap<object, Map<string, object>>()
-
 /**
  * The entry that this page leaves. The operations are steps of {@link run}, which runs one work after the other: the store may
  * be slow, hang or fail.
@@ -124,15 +121,14 @@ export class HandedOver {
     if (key === this.#key) return true
     const what = this.#what
     this.leave()
-    const users = inUse.get(this.store.owner) ?? new Map<string, object>()
-    inUse.set(this.store.owner, users)
-    if (users.has(key)) {
+    const { inUse } = this.store
+    if (inUse.has(key)) {
       this.#warnOnce(
         `Another agent stores its ${what} under the same key: the ${what} of this agent is lost on reload.`,
       )
       return false
     }
-    users.set(key, this)
+    inUse.set(key, this)
     this.#key = key
     // New with each key: who finds an entry that was left may have its lock.
     this.#holder = `aiagent-${what}-${this.#version}-${this.#scope.environment.randomUUID()}`
@@ -217,9 +213,8 @@ export class HandedOver {
    */
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     const { store } = this
-    const users = [...(inUse.get(store.owner) ?? [])]
     // Those of now: who comes later finds nothing that could not be removed.
-    const others = new Set(users.flatMap(([key, user]) => (user === this ? [] : key)))
+    const others = new Set([...store.inUse].flatMap(([key, user]) => (user === this ? [] : key)))
     const isOwn = this.isOf(parts, except)
     await store.remove(parts, { except, isInUse: key => others.has(key) })
     if (isOwn) this.#isEmpty = true
@@ -227,8 +222,7 @@ export class HandedOver {
 
   /** Leaves the key, with what is stored there. */
   leave(): void {
-    const users = inUse.get(this.store.owner)
-    if (this.#key !== undefined) users?.delete(this.#key)
+    if (this.#key !== undefined) this.store.inUse.delete(this.#key)
     this.#key = undefined
     this.#isEmpty = true
     this.#release()

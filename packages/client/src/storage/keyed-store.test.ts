@@ -9,7 +9,7 @@ import { resolveEnvironment } from '../platform/default-environment.ts'
 import { KeyedStore, KINDS, type Kind } from './keyed-store.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
-const NOTE: Kind = { key: '{keyPrefix}note_{deployment}:{user}:{id}', isUsers: true }
+const NOTE: Kind = { key: '{keyPrefix}note_{deployment}:{user}:{id}', goesWith: 'user' }
 
 describe('a kind that is added to the table', () => {
   const kinds: Record<string, Kind> = KINDS
@@ -17,8 +17,8 @@ describe('a kind that is added to the table', () => {
     delete kinds['note']
   })
 
-  const setUpPage = (isUsers = true) => {
-    kinds['note'] = { ...NOTE, isUsers }
+  const setUpPage = (goesWith?: 'user' | 'logout') => {
+    kinds['note'] = { key: NOTE.key, ...(goesWith && { goesWith }) }
     const parts = setUp({}, { sessionStorage: new FakeStorage(), localStorage: new FakeStorage() })
     const environment = resolveEnvironment(parts.environment)
     const notes = (deployment: string, storageType: 'session' | 'local', keyPrefix?: string) =>
@@ -37,7 +37,7 @@ describe('a kind that is added to the table', () => {
   }
 
   it('[SEC-18] is emptied by clearStoredData(), for that deployment only', async () => {
-    const { emulator, environment, write, left } = setUpPage(false)
+    const { emulator, environment, write, left } = setUpPage()
     write(emulator.origin)
     write(emulator.origin, 'shop_')
     write('https://else.test')
@@ -48,19 +48,36 @@ describe('a kind that is added to the table', () => {
     expect(left()).toEqual([])
   })
 
-  it('[SEC-15] is emptied by a logout() before initialize(), if it belongs to users', async () => {
-    for (const [isUsers, count] of [
-      [true, 0],
-      [false, 4],
-    ] as const) {
-      const { emulator, make, write, left } = setUpPage(isUsers)
-      write(emulator.origin)
-      const { agent } = make()
-      await agent.logout()
-      expect(left()).toHaveLength(count)
-      await agent.destroy()
-    }
-  })
+  const sign = async (agent: AiAgent, how: string, token: (subject: string) => string) => {
+    if (how === 'logout') return agent.logout()
+    await agent.updateAccessToken(token('customer'))
+    await agent.updateAccessToken(token('new-customer'))
+  }
+
+  it.each([
+    ['user', 'logout', 0],
+    ['user', 'change of the user', 0],
+    ['logout', 'logout', 0],
+    ['logout', 'change of the user', 4],
+    [undefined, 'logout', 4],
+  ] as const)(
+    '[SEC-15] [AUTH-14] that goes with %j has at a %s, at any time, %i entries',
+    async (goesWith, how, count) => {
+      for (const begin of [
+        () => {},
+        (agent: AiAgent) => agent.getDeploymentInfo(),
+        (agent: AiAgent) => agent.initialize(),
+      ]) {
+        const { emulator, make, write, left } = setUpPage(goesWith)
+        const { agent } = make()
+        await begin(agent)
+        write(emulator.origin)
+        await sign(agent, how, subject => emulator.control.issueToken({ subject }))
+        expect(left()).toHaveLength(count)
+        await agent.destroy()
+      }
+    },
+  )
 
   it('[SEC-15] is emptied by a sign-out of its agent, in a custom adapter only for the users of the agent', async () => {
     for (const [isShared, others] of [
@@ -77,7 +94,7 @@ describe('a kind that is added to the table', () => {
       const parts = { deployment: 'https://a.test', id: '1' }
       void store.set(store.key({ ...parts, user: 'ada' }), 'of this agent')
       void other.set(other.key({ ...parts, user: 'bob' }), 'of another one')
-      await scope.forgetUser()
+      await scope.forgetUser('logout')
       const left = [...adapter.keys(), ...sessionStorage.items.keys()]
       expect(left.filter(key => key.includes('ada'))).toEqual([])
       expect(left.filter(key => key.includes('bob'))).toHaveLength(others)
@@ -87,7 +104,7 @@ describe('a kind that is added to the table', () => {
 
 describe('the keys that other code knows', () => {
   it.each<[keyof typeof KINDS, Record<string, string>, object, string]>([
-    ['selectedProfile', { tenant: 'acme', portal: '5' }, {}, 'v2_acmeselectedProfile-5'],
+    ['selectedProfile', { prefix: 'acme', portal: '5' }, {}, 'v2_acmeselectedProfile-5'],
     [
       'profiles',
       { agent: '7', portal: '5', deployment: 'https://a.test', user: 'ada' },

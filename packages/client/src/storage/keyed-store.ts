@@ -41,8 +41,11 @@ export interface Kind {
   readonly key: string
   /** @default PLAIN */
   readonly parts?: PartForm
-  /** Whether entries go with the user who signs out. All go with `clearStoredData()`. */
-  readonly isUsers?: boolean
+  /**
+   * Whether entries go with their user: at a logout, and when the user of an agent is another one. With `logout` they belong to no
+   * user, and go at a logout only. All go with `clearStoredData()`.
+   */
+  readonly goesWith?: 'user' | 'logout'
   /** Where the deployment and the user stand if the key does not name them: in the entry, or in one beside it. */
   readonly ownerIn?: 'entry' | 'beside'
   /** How long an entry is fresh, in milliseconds. @default without a limit */
@@ -57,39 +60,39 @@ export const KINDS = {
   response: {
     key: '{keyPrefix}cache_{name}:{parameters}',
     parts: ENCODED,
-    isUsers: true,
+    goesWith: 'user',
     ttlMs: FIVE_MINUTES_MS,
   },
   metadata: {
     key: '{keyPrefix}auth_metadata:customer:{apiDomain}:{tenant}:false',
-    isUsers: true,
+    goesWith: 'logout',
     ttlMs: FIVE_MINUTES_MS,
   },
   loginMetadata: {
     key: 'aiagent_auth_metadata:{userType}:{api}:{tenant}:true',
-    isUsers: true,
+    goesWith: 'logout',
     ttlMs: FIVE_MINUTES_MS,
   },
-  anonymousToken: { key: '{keyPrefix}auth_{tenant}:{api}:anonymous_token:{scopes}', isUsers: true },
-  context: { key: '{contextPrefix}context_{agent}', isUsers: true, ownerIn: 'entry' },
+  anonymousToken: { key: '{keyPrefix}auth_{tenant}:{api}:anonymous_token:{scopes}', goesWith: 'logout' },
+  context: { key: '{contextPrefix}context_{agent}', goesWith: 'user', ownerIn: 'entry' },
   session: {
     key: '{contextPrefix}session_{hash}:{agent}:{user}:{selectedAgent}:{portal}:{profile}:{version}',
     parts: ENCODED,
-    isUsers: true,
+    goesWith: 'user',
   },
   queue: {
     key: '{contextPrefix}queue_{hash}:{user}:{selectedAgent}:{portal}:{profile}:{version}:{page}',
     parts: ENCODED,
-    isUsers: true,
+    goesWith: 'user',
     isNewestOnly: true,
   },
   profiles: {
     key: 'vendor_profiles_{agent}_{portal}_{deployment}_{user}_{language}',
     parts: UNDERSCORED,
-    isUsers: true,
+    goesWith: 'user',
     ttlMs: FIVE_MINUTES_MS,
   },
-  selectedProfile: { key: 'v2_{tenant}selectedProfile-{portal}', isUsers: true, ownerIn: 'beside' },
+  selectedProfile: { key: 'v2_{prefix}selectedProfile-{portal}', goesWith: 'user', ownerIn: 'beside' },
   // A browser may bring back a tab, with its sessionStorage, days later.
   signOut: { key: 'aiagent_signed-out_{contextPrefix}session_{hash}:{agent}:{group}', ttlMs: 30 * DAY_MS },
   rememberedLogin: { key: 'aiagent_auth_login:{deployment}' },
@@ -99,6 +102,9 @@ export const KINDS = {
   loginAnswer: { key: 'aiagent_login_answer' },
   loginReturn: { key: 'aiagent_login_return' },
 } satisfies Record<string, Kind>
+
+/** The user of an anonymous token, in keys. */
+export const ANONYMOUS = 'anonymous'
 
 /** Parts of a key by name. */
 export type KeyParts = Readonly<Record<string, string | undefined>>
@@ -170,7 +176,7 @@ export class KeyedStore<T = unknown> {
     this.#kind = kind
     this.#place = place
     this.#ttlMs = kind.ttlMs && (place.cache?.ttl ?? kind.ttlMs)
-    if (kind.isUsers) place.userState?.own(this)
+    place.userState?.own(this)
   }
 
   /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
@@ -341,14 +347,19 @@ export class KeyedStore<T = unknown> {
       adapter = cache.adapter ?? createCacheAdapter(cache.storageType, environment, warn)
     this.#opened = null
     if (!adapter || (isCopy && adapter === environment.memory)) return undefined
-    this.#opened = guardCacheAdapter(adapter, environment.clock, warn, adapter === cache.adapter && !(adapter instanceof StorageCacheAdapter))
+    this.#opened = guardCacheAdapter(
+      adapter,
+      environment.clock,
+      warn,
+      adapter === cache.adapter && !(adapter instanceof StorageCacheAdapter),
+    )
     this.#isShared = adapter === cache.adapter || (adapter === environment.memory && !environment.page)
     return this.#opened
   }
 
-  /** What all objects over the same store have in common. */
-  get owner(): object {
-    return this.#guard ?? this
+  /** The keys that agents of this page or process use, with what each of them uses it with. */
+  get inUse(): Map<string, object> {
+    return this.#guard?.inUse ?? new Map()
   }
 
   /** What tells the keys with the given parts, with a text after the prefix, except those with the other parts. */

@@ -47,6 +47,8 @@ interface Removal {
 export class StoreGuard implements CacheAdapter {
   /** Requests in flight for entries of the store: agents that share it share them too. Created by the first one. */
   flights: JoinedTask<unknown> | undefined
+  /** Keys that agents of this page or process use, see handed-over.ts. */
+  readonly inUse = new Map<string, object>()
   /** Whether the host provides the store. */
   readonly isCustom: boolean
   readonly #adapter: CacheAdapter

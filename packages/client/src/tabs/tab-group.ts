@@ -80,9 +80,9 @@ export class TabGroup implements SharedConversation {
       logger.warn('Stored data of the user who signed out could not be removed.', { error })
     resume?.(part => part.forgetUser(undefined)).catch(onError)
     // In the store of all tabs that tab has removed the user, and another one may have signed in since.
-    const ownStore = { ...environment, localStorage: undefined }
+    const ownStore = { ...environment, localStorage: undefined, page: undefined }
     takeStoredLogin(auth, ownStore, endpoint)
-    await clearStored(ownStore, endpoint, cache, { isSignOut: true }).catch(onError)
+    await clearStored(ownStore, endpoint, cache, { cause: 'logout' }).catch(onError)
     const isOwnLogin = auth && 'type' in auth && auth.type === 'pkce'
     return isOwnLogin ? undefined : () => authentication.forgetUser()
   }

@@ -105,7 +105,7 @@ export class SelectedProfileStore {
 
   /** Removes the selections of other users of this deployment. */
   async claim(prefix: string, user: string): Promise<void> {
-    for (const key of await this.#store.keys({ tenant: prefix })) {
+    for (const key of await this.#store.keys({ prefix })) {
       const entry = await this.#store.get(key)
       // The host's pages name no user.
       if (entry?.deployment !== undefined && entry.user !== user) await this.#store.delete(key)
@@ -114,11 +114,11 @@ export class SelectedProfileStore {
 
   /** Removes the selections in every portal, except by users of another deployment. */
   async forget(prefix: string): Promise<void> {
-    await this.#store.remove({ tenant: prefix })
+    await this.#store.remove({ prefix })
   }
 
-  #key(tenant: string, portalId: Id): string {
-    return this.#store.key({ tenant, portal: String(portalId) })
+  #key(prefix: string, portalId: Id): string {
+    return this.#store.key({ prefix, portal: String(portalId) })
   }
 }
 
