@@ -48,6 +48,37 @@ describe.each([
     expect(speaker.agent.delivery(own)).toBeDefined()
   })
 
+  it.each(
+    STOPS.flatMap(stop =>
+      (['close', 'crash'] as const).flatMap(end =>
+        [true, false].map(isLeader => [isLeader ? 'leader' : 'follower', stop[0], end, stop, isLeader] as const),
+      ),
+    ),
+  )(
+    '[REL-155] as the %s that %s, shows it where the only tab that knows it ends in that moment: %s',
+    async (_role, _stop, end, [, stop, start], isLeader) => {
+      const { browser, clock, connected, passUntil } = setUpTabs({ settings })
+      const tabs = [await connected({ resume: true }), await connected({ resume: true })] as const
+      const [stopped, speaker] = isLeader ? tabs : ([tabs[1], tabs[0]] as const)
+      await speaker.agent.send('before')
+      await passUntil(() => tabs.every(tab => linesOf(tab).length === 2), 'the first answer')
+      stop(stopped.tab)
+      const isLed = () => browser.locks.leader !== stopped.tab && speaker.agent.isConnected()
+      await passUntil(isLed, 'a leader that runs')
+      await speaker.agent.send('meanwhile')
+      await passUntil(() => linesOf(speaker).includes('received You said: meanwhile'), 'the answer')
+      await clock.advance(6_000)
+      const expected = linesOf(speaker)
+      start(stopped.tab)
+      speaker.tab[end]()
+      await passUntil(
+        () => stopped.agent.isConnected() && linesOf(stopped).length === expected.length,
+        'what was missed',
+      )
+      expect(linesOf(stopped)).toEqual(expected)
+    },
+  )
+
   it('[REL-155] and has shown nothing before, shows it once', async () => {
     const { connected, passUntil } = setUpTabs({ settings })
     const [one, two] = [await connected({ resume: true }), await connected({ resume: true })]

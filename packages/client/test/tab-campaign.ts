@@ -65,6 +65,8 @@ interface OpenTab {
   user: string
   /** How many logouts of other tabs it has been told. */
   logouts: number
+  /** Whether it has ended, and could tell the others nothing in the end. */
+  hasEndedSilently: boolean
 }
 
 /** Plays a history of up to five tabs against the emulated service, and checks the rules of sharing. */
@@ -167,6 +169,8 @@ export class TabCampaign {
       if (times > 0) continue
       // A tab that ends when the others have left its user is the last one that knows.
       if ((isLate || this.#userOf.get(text) !== this.#user) && !this.#open.includes(by)) continue
+      // Nor can one tell of it that was stopped when all others ended that knew it.
+      if (this.#hasDeaf && this.#all.every(each => each.hasEndedSilently || !each.outcomes.has(id))) continue
       const tabs = this.#renewals > 0 ? this.#all : this.#open
       const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
       // What a tab has posted to a page that was stopped may end with that tab.
@@ -206,11 +210,13 @@ export class TabCampaign {
       if (again.length > 0) add('transcript', `tab ${index} shows ${again.join(', ')} twice`)
       const unseen = this.#renewals > 0 ? [] : accepted.filter(text => !answers.includes(`You said: ${text}`))
       if (unseen.length > 0) add('transcript', `tab ${index} does not show the answers to ${unseen.join(', ')}`)
-      // A tab that is opened while pages do not hear it is not told what they have said.
-      const isTold = !this.#hasDeaf || this.#all.indexOf(open) < FIRST_TABS
       const hidden = accepted.filter(text => this.#sent.some(each => each.text === text) && !shown.includes(text))
-      if (isTold && this.#renewals === 0 && hidden.length > 0)
+      if (this.#renewals === 0 && hidden.length > 0)
         add('transcript', `tab ${index} does not show ${hidden.join(', ')}`)
+    }
+    for (const { id, text } of this.#renewals > 0 ? [] : this.#sent) {
+      const states = new Set(this.#open.flatMap(({ agent }) => agent.delivery(id)?.state ?? []))
+      if (states.size > 1) add('untrue report', `${text} is ${[...states].join(' and ')}`)
     }
     for (const [index, { tab }] of this.#open.entries()) {
       const left = storedTokens(tab).filter(token => this.#endedTokens.has(token))
@@ -292,6 +298,7 @@ export class TabCampaign {
       this.#hasDeaf ||= kind === 'deafen'
     } else if ((kind === 'crash' || kind === 'close' || kind === 'reload') && !isLast) {
       this.#open = this.#open.filter(each => each !== chosen)
+      chosen.hasEndedSilently = kind === 'crash' || !tab.isRunning
       if (kind === 'crash') tab.crash()
       else tab.close()
       if (kind === 'reload') this.#openTab(tab)
@@ -323,7 +330,15 @@ export class TabCampaign {
       tab.environment,
     )
     const outcomes = new Map<string, DeliveryState>()
-    const opened: OpenTab = { tab, agent, outcomes, hasJoined: false, user: this.#user, logouts: this.#logouts }
+    const opened: OpenTab = {
+      tab,
+      agent,
+      outcomes,
+      hasJoined: false,
+      user: this.#user,
+      logouts: this.#logouts,
+      hasEndedSilently: false,
+    }
     agent.on('deliveryUpdate', ({ payload: { id, state } }) => {
       const before = outcomes.get(id)
       outcomes.set(id, state)

@@ -83,17 +83,22 @@ export class ForeignMessages {
 
   /** A tab has sent a message, or repeats one that was sent before. */
   receive(from: string, { message: said, owner = from, state, reason }: TabMessage & { readonly kind: 'said' }): void {
-    const link = this.#link
     if (owner !== from) {
-      // A leader that was frozen may not know what has become of it.
-      if (from !== link.leader && !link.isLeader) return
-      if (this.#messages.has(said.id) || this.#parts.outbox.delivery(said.id)) return
-      link.watch(owner)
+      if (this.#parts.outbox.delivery(said.id)) return
+      const known = this.#messages.get(said.id)
+      if (known) return this.#learn(known, from, state, reason)
+      this.#link.watch(owner)
     }
     const message = this.#add(owner, said)
-    if (!message) return
-    this.#show(message, said, state)
+    if (message) this.#show(message, said, state)
     if (state !== undefined) this.update(owner, said.id, state, reason, said.timestamp)
+  }
+
+  /** A tab repeats what became of another one's message. Of the rest it may know less than this one. */
+  #learn(known: Foreign, from: string, state = '', reason?: string): void {
+    const isProof = state === 'acknowledged' || state === 'cancelled'
+    const isOutcome = isProof || (from === this.#link.leader && (state === 'unknown' || state === 'failed'))
+    if (isOutcome) this.#set(known, state, isReason(reason) ? reason : undefined)
   }
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
@@ -152,6 +157,11 @@ export class ForeignMessages {
 
   // ── Messages of before: a browser may drop what is posted to a page that it has stopped ───────────────────────────
 
+  /** Tells the others, before this page is left, which messages have not arrived: one of them may have missed them. */
+  handOver(): void {
+    for (const said of this.#sent()) if (OPEN_STATES.has(said.state)) this.#link.post(undefined, said)
+  }
+
   /** Tells a new tab which messages of this one have not arrived. */
   greet(tab: string): void {
     for (const said of this.#sent())
@@ -159,15 +169,14 @@ export class ForeignMessages {
   }
 
   /**
-   * Asks for what the others have said: the leader, or all other tabs if this one leads. The first time it may have missed
-   * nothing.
+   * Asks all other tabs for what was said: the leader may have missed it, and the tab that said it may have ended. The first
+   * time this tab may have missed nothing.
    */
-  recall(to = this.#link.isLeader ? undefined : this.#link.leader): void {
+  recall(): void {
     if (this.#link.leader === undefined) return
     const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
     this.#joinedAt ??= this.#now
-    // The tab that has sent a message may have ended before this one was opened.
-    this.#link.post(to, { kind: 'recall', ...(known && { known }) })
+    this.#link.post(undefined, { kind: 'recall', ...(known && { known }) })
   }
 
   /** Tells a tab which messages it has missed, and which of other tabs have not arrived. */
@@ -219,8 +228,10 @@ export class ForeignMessages {
       shown.length < KNOWN ? 0 : (shown[0]?.timestamp ?? 0),
       missing.length < KNOWN ? 0 : (missing[0]?.timestamp ?? 0),
     )
+    // Another tab may know more of a message without an outcome.
+    const isOpen = (id: string) => OPEN_STATES.has(this.#messages.get(id)?.state)
     const ids = [...missing.map(({ messageId }) => messageId), ...shown.map(({ message }) => message.messageId)]
-    return { ids: ids.filter(id => id !== undefined), since }
+    return { ids: ids.filter(id => id !== undefined).filter(id => !isOpen(id)), since }
   }
 
   // ── What a history shows ──────────────────────────────────────────────────────────────────────────────────────────

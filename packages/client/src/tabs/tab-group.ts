@@ -96,6 +96,8 @@ export class TabGroup implements SharedConversation {
       case 'leader':
         return this.#handleLeader()
       case 'demoted':
+        // Another tab has taken the lock away from a page that was stopped.
+        this.#sockets.handleMissed()
         return this.#hub.end()
       case 'joined':
         return this.store.repeat()
@@ -103,6 +105,8 @@ export class TabGroup implements SharedConversation {
         return this.#receive(event.from, event.message)
       case 'missed':
         return this.#catchUp(event.tab)
+      case 'leaving':
+        return this.foreign.handOver()
       case 'ended':
         return void this.#takeOver(event.tabs)
       case 'signed out':
@@ -132,10 +136,12 @@ export class TabGroup implements SharedConversation {
   }
 
   /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
-  #catchUp(tab: string): void {
-    if (this.#link.isLeader) this.#hub.interrupt(tab)
-    if (tab === this.#link.leader) this.#sockets.renew()
-    this.foreign.recall(tab)
+  #catchUp(tab: string | undefined): void {
+    const { isLeader, leader } = this.#link
+    this.#sockets.handleMissed()
+    if (tab !== undefined && isLeader) this.#hub.interrupt(tab)
+    if (tab !== undefined && tab === leader) this.#sockets.renew()
+    this.foreign.recall()
   }
 
   /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */

@@ -41,8 +41,13 @@ export type LinkEvent =
   | { readonly kind: 'joined' }
   /** A message of another tab, or of this one to itself. */
   | { readonly kind: 'message'; readonly from: string; readonly message: TabMessage }
-  /** Something that another tab has posted was lost, as the numbers of its messages show. */
-  | { readonly kind: 'missed'; readonly tab: string }
+  /**
+   * Something that another tab has posted was lost, as the numbers of its messages show, or may be lost; undefined where that may
+   * be any tab.
+   */
+  | { readonly kind: 'missed'; readonly tab: string | undefined }
+  /** The page is being left: the last moment to tell the other tabs something. */
+  | { readonly kind: 'leaving' }
   /** Other tabs have ended. Only the leader learns of it. */
   | { readonly kind: 'ended'; readonly tabs: readonly string[] }
   /** The user of the group has signed out, which this tab was not told. */
@@ -294,6 +299,8 @@ export class TabLink {
   }
 
   #lead(): void {
+    // It ended, or froze, without a goodbye. Its last messages are lost if this page was stopped too, which nothing shows.
+    if (this.#leader !== undefined && this.#leader !== this.id) this.#handle({ kind: 'missed', tab: this.#leader })
     this.#fence = Math.max(this.#clock.now(), this.#fence + 1)
     this.#leadsSince = this.#clock.monotonic()
     this.#setLeader(this.id)
@@ -413,7 +420,9 @@ export class TabLink {
 
   /** The browser may keep the page in its back/forward cache, frozen. Another tab continues at once. */
   readonly #hidden = () => {
-    if (this.#channel.isOpen) this.#part(() => this.#channel.close())
+    if (!this.#channel.isOpen) return
+    this.#handle({ kind: 'leaving' })
+    this.#part(() => this.#channel.close())
   }
 
   readonly #shown = ({ persisted }: { persisted?: boolean }) => {
@@ -422,6 +431,7 @@ export class TabLink {
     if (this.#hasLeft()) return
     this.#membership = undefined
     this.#setLeader(undefined)
+    this.#handle({ kind: 'missed', tab: undefined })
     void this.enter(membership.key)
   }
 }

@@ -1,4 +1,4 @@
-import { CHAT_QUERY, readLastSeq } from '@aiagent/protocol'
+import { CHAT_QUERY, encodeResumed, readLastSeq } from '@aiagent/protocol'
 import type { Transport, TransportListener } from '../chat/transport.ts'
 import { LOST, type SocketHub } from './socket-hub.ts'
 import type { TabLink } from './tab-link.ts'
@@ -27,6 +27,8 @@ export class TabSockets {
   /** The last session in which a socket was open. */
   #opened: string | undefined
   #count = 0
+  /** Whether this tab may not know what the other tabs have said: a replay repeats only what the agent has said. */
+  #hasMissed = false
 
   constructor(link: TabLink, hub: SocketHub) {
     this.#link = link
@@ -74,9 +76,12 @@ export class TabSockets {
     if (message.kind === 'opened') {
       const socket = this.#sockets.get(message.socket)
       if (socket?.state !== 'waiting') return
+      const needsHistory = this.#hasMissed && socket.lastSeq !== undefined
+      this.#hasMissed = false
       socket.state = 'open'
       this.#opened = socket.sessionId
       socket.listener.opened(socket.transport)
+      if (needsHistory) socket.listener.received(socket.transport, encodeResumed(false))
     } else if (message.kind === 'frame') {
       for (const socket of this.#addressed(message.socket))
         if (socket.state === 'open') socket.listener.received(socket.transport, message.text)
@@ -123,6 +128,11 @@ export class TabSockets {
   /** The tab is in another session now: what it has opened, or requested, in an earlier one is lost. */
   handleSession(sessionId: string): void {
     for (const socket of [...this.#sockets.values()]) if (socket.sessionId !== sessionId) this.#lose(socket)
+  }
+
+  /** This tab may have missed messages of the other tabs: the history that it loads with its next socket shows them. */
+  handleMissed(): void {
+    this.#hasMissed = true
   }
 
   /** What the leader has passed on may be lost: all open again. */

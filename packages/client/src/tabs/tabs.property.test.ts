@@ -83,6 +83,18 @@ describe.each([
       [at(5, 'freeze'), at(0, 'send', 300), at(0, 'reload', 300), at(5, 'ask', 4_000)],
     ],
     [
+      'show a message in a page that was stopped when the tab that sent it is loaded again',
+      [at(5, 'deafen'), at(0, 'send'), at(0, 'reload'), at(1, 'pass', 4_000)],
+    ],
+    [
+      'show a message in a page that was stopped when the last other tab is closed in that moment',
+      [at(0, 'deafen'), at(1, 'send'), at(1, 'crash', 4_000), at(1, 'thaw'), at(0, 'close')],
+    ],
+    [
+      'agree about a message that a page has missed of a tab that is loaded again',
+      [at(3, 'send', 300), at(4, 'deafen'), at(3, 'reload', 4_000)],
+    ],
+    [
       'report a message as unknown once that a tab sends before it notices a sign-out',
       [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
     ],
