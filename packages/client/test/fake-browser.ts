@@ -147,6 +147,8 @@ export class FakeTab {
   #state: 'running' | 'frozen' | 'gone' = 'running'
   #isDeaf = false
   #pending: (() => void)[] = []
+  /** How much of what was pending has not run since the page was thawed. */
+  #thawing = 0
 
   constructor(browser: FakeBrowser, sessionStorage: FakeStorage) {
     this.browser = browser
@@ -177,13 +179,21 @@ export class FakeTab {
 
   /** A message of another tab arrives. */
   receive(work: () => void): void {
-    if (this.isRunning || !this.#isDeaf) this.run(work)
+    // Behind what arrived while the page was frozen.
+    if (this.isRunning && this.#thawing > 0) setImmediate(() => this.receive(work))
+    else if (this.isRunning || !this.#isDeaf) this.run(work)
   }
 
   thaw(): void {
     if (this.#state !== 'frozen') return
     this.#state = 'running'
-    for (const work of this.#pending.splice(0)) setImmediate(() => this.run(work))
+    const pending = this.#pending.splice(0)
+    this.#thawing += pending.length
+    for (const work of pending)
+      setImmediate(() => {
+        this.#thawing--
+        this.run(work)
+      })
   }
 
   /** The user leaves the page, which the browser keeps in its back/forward cache. */

@@ -20,18 +20,22 @@ export function setUpTabs(options: EmulatorOptions = {}) {
   const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
   const emulator = createEmulator({ clock, reply, ...options })
   const browser = new FakeBrowser(clock, emulator)
-  const open = async (config: TabConfig = {}, tab: FakeTab = browser.open()) => {
+  const made = (config: TabConfig = {}, tab: FakeTab = browser.open()) => {
     const agent = new AiAgent(
       { id: 'help', endpoint: emulator.origin, tabs: 'share', enableLogging: false, ...config } as AiAgentConfig,
       tab.environment,
     )
-    await agent.initialize()
     return { agent, tab }
   }
+  const open = async (config?: TabConfig, tab?: FakeTab) => {
+    const opened = made(config, tab)
+    await opened.agent.initialize()
+    return opened
+  }
   const connected = async (config: TabConfig = {}, tab?: FakeTab) => {
-    const made = await open(config, tab)
-    await made.agent.connect()
-    return made
+    const opened = await open(config, tab)
+    await opened.agent.connect()
+    return opened
   }
   /** Lets time pass until a condition is true. */
   const passUntil = async (isTrue: () => boolean, what: string, limitMs = 10_000) => {
@@ -54,7 +58,7 @@ export function setUpTabs(options: EmulatorOptions = {}) {
     await passUntil(() => isClaimed, 'the state of the leader')
     channel.close()
   }
-  return { clock, emulator, browser, open, connected, passUntil, claimLead }
+  return { clock, emulator, browser, made, open, connected, passUntil, claimLead }
 }
 
 /** What a tab shows, in order. */

@@ -1,3 +1,4 @@
+import { ROLE } from '@aiagent/protocol'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
@@ -111,11 +112,14 @@ export class ForeignMessages {
   }
 
   /** Returns the message unless it is known already. */
-  #add(owner: string, { id, persona, role, content, messageData, timestamp }: SaidMessage): Message | undefined {
+  #add(
+    owner: string,
+    { id, persona, role, content, messageData, sessionId, timestamp }: SaidMessage,
+  ): Message | undefined {
     const known = this.#messages.get(id)
     if (known) known.owner = owner
     if (known) return undefined
-    const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
+    const message = new Message(persona, role, content, { messageId: id, messageData, sessionId, timestamp })
     const delivery = { reported: 'queued', sentAt: timestamp, isShown: false, isLeft: false } as const
     this.#messages.set(id, { id, timestamp, message, state: 'queued', owner, ...delivery })
     const [oldest] = this.#messages.size > KEPT ? this.#messages.values() : []
@@ -169,24 +173,30 @@ export class ForeignMessages {
   }
 
   /**
-   * Asks all other tabs for what was said: the leader may have missed it, and the tab that said it may have ended. The first
-   * time this tab may have missed nothing.
+   * Asks for what was said: all other tabs, since the leader may have missed it and the tab that said it may have ended. A
+   * follower that has just joined has missed nothing, and asks the leader alone, which tells it of every change that follows.
    */
   recall(): void {
-    if (this.#link.leader === undefined) return
+    const { leader, isLeader } = this.#link
+    if (leader === undefined) return
     const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
     this.#joinedAt ??= this.#now
-    this.#link.post(undefined, { kind: 'recall', ...(known && { known }) })
+    this.#link.post(known || isLeader ? undefined : leader, { kind: 'recall', ...(known && { known }) })
   }
 
-  /** Tells a tab which messages it has missed, and which of other tabs have not arrived. */
-  answer(tab: string, { ids, since }: KnownMessages = { ids: [], since: Number.POSITIVE_INFINITY }): void {
-    const known = new Set(ids)
+  /** Tells a tab which messages it has missed, and which of other tabs have not arrived, as far as it knows. */
+  answer(tab: string, known?: KnownMessages): void {
+    const { since = Number.POSITIVE_INFINITY } = known ?? {}
+    const ids = new Set(known?.ids)
+    const asked = new Set(known?.open)
     for (const said of this.#sent()) {
       const { message, owner, state } = said
-      const isMissed = message.timestamp >= since && !known.has(message.id)
+      const { id, role, timestamp } = message
+      const isMissed = (timestamp >= since && !ids.has(id)) || asked.has(id)
       const isOpen = owner !== undefined && OPEN_STATES.has(state)
-      if (owner !== tab && (isMissed || isOpen)) this.#link.post(tab, said)
+      // No history shows a rating.
+      const isUnseen = !known && role === ROLE.FEEDBACK
+      if (owner !== tab && (isMissed || isOpen || isUnseen)) this.#link.post(tab, said)
     }
   }
 
@@ -228,10 +238,9 @@ export class ForeignMessages {
       shown.length < KNOWN ? 0 : (shown[0]?.timestamp ?? 0),
       missing.length < KNOWN ? 0 : (missing[0]?.timestamp ?? 0),
     )
-    // Another tab may know more of a message without an outcome.
-    const isOpen = (id: string) => OPEN_STATES.has(this.#messages.get(id)?.state)
     const ids = [...missing.map(({ messageId }) => messageId), ...shown.map(({ message }) => message.messageId)]
-    return { ids: ids.filter(id => id !== undefined).filter(id => !isOpen(id)), since }
+    const open = [...this.#messages.values()].filter(({ state }) => OPEN_STATES.has(state)).map(({ id }) => id)
+    return { ids: ids.filter(id => id !== undefined), since, open }
   }
 
   // ── What a history shows ──────────────────────────────────────────────────────────────────────────────────────────
@@ -374,7 +383,10 @@ function isReason(reason: string | undefined): reason is DeliveryReason {
 }
 
 /** A message of this tab as the others show it. */
-function saidMessage({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): SaidMessage {
+function saidMessage(
+  { persona, role, content, messageData, sessionId, timestamp = 0 }: Message,
+  id: string,
+): SaidMessage {
   return {
     id,
     persona,
@@ -382,5 +394,6 @@ function saidMessage({ persona, role, content, messageData, timestamp = 0 }: Mes
     timestamp,
     ...(content !== undefined && { content }),
     ...(messageData && { messageData }),
+    ...(sessionId !== undefined && { sessionId }),
   }
 }

@@ -45,6 +45,8 @@ export class TabGroup implements SharedConversation {
   /** Whether the context, or the sign-out, of another tab is being applied, which is not repeated. */
   #isApplying = false
   #token: string | undefined
+  /** The last message of the agent that the user has read in any of the tabs. */
+  #read: string | undefined
 
   constructor(parts: TabParts, window: PageWindow) {
     const { scope } = parts
@@ -113,7 +115,7 @@ export class TabGroup implements SharedConversation {
         return this.#leaveUser()
       case 'left':
         this.session.leave()
-        this.#token = undefined
+        this.#token = this.#read = undefined
         this.foreign.clear(event.reason)
         return this.turn.end()
       case 'unheard':
@@ -195,12 +197,14 @@ export class TabGroup implements SharedConversation {
       }
       case 'recall':
         this.foreign.answer(from, message.known)
-        if (message.known) this.#tellContext(from)
+        if (message.known) this.#tellFacts(from)
         return
       case 'delivery':
         return this.foreign.update(from, message.id, message.state, message.reason)
       case 'read': {
         const { messageId } = message
+        if (messageId === this.#read) return
+        this.#read = messageId
         return this.#parts.scope.emit('conversationRead', () => ({ messageId }))
       }
       case 'act':
@@ -240,13 +244,16 @@ export class TabGroup implements SharedConversation {
     this.store.repeat()
     this.foreign.greet(tab)
     if (!this.#link.isLeader) return
-    this.#tellContext(tab)
+    this.#tellFacts(tab)
     if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
   }
 
-  #tellContext(tab: string): void {
-    const attributes = this.#link.isLeader && this.#parts.context.get()
+  /** The leader tells a tab the context, and what the user has read. */
+  #tellFacts(tab: string): void {
+    if (!this.#link.isLeader) return
+    const attributes = this.#parts.context.get()
     if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
+    if (this.#read !== undefined) this.#link.post(tab, { kind: 'read', messageId: this.#read })
   }
 
   #applyContext(attributes: Record<string, unknown> | null): void {
@@ -304,6 +311,7 @@ export class TabGroup implements SharedConversation {
 
   /** The transcript of this tab was dropped: its next session begins a conversation. */
   handleDropped(): void {
+    this.#read = undefined
     this.session.endConversation()
     this.foreign.endConversation()
   }
@@ -323,7 +331,9 @@ export class TabGroup implements SharedConversation {
   /** The user has read everything that this tab shows. */
   markRead(): void {
     const messageId = this.#parts.transcript.get({ direction: 'received' }).at(-1)?.message.messageId
-    if (messageId !== undefined) this.#link.post(undefined, { kind: 'read', messageId })
+    if (messageId === undefined) return
+    this.#read = messageId
+    this.#link.post(undefined, { kind: 'read', messageId })
   }
 
   /** The context has changed; null when it was removed. */

@@ -13,6 +13,8 @@ export interface SaidMessage {
   readonly role: string
   readonly content?: string
   readonly messageData?: Record<string, unknown>
+  /** Absent for a message that waits for a session. */
+  readonly sessionId?: string
   /** Milliseconds since the epoch. */
   readonly timestamp: number
 }
@@ -22,6 +24,8 @@ export interface KnownMessages {
   readonly ids: readonly string[]
   /** Older messages are not in the list. Milliseconds since the epoch. */
   readonly since: number
+  /** Messages of other tabs whose outcome it does not know. */
+  readonly open: readonly string[]
 }
 
 /**
@@ -82,9 +86,9 @@ export type TabMessage =
       readonly reason?: string
     }
   /**
-   * To a tab's leader, or from the leader to all: which messages of others have not arrived? The answer is `said` for each.
+   * To all, or from a new follower to its leader: which messages of others have not arrived? The answer is `said` for each.
    * A browser may drop what is posted to a page that it has stopped. A tab that may have missed messages lists the last ones
-   * that it has; the answer then also contains the ones that it does not have, whatever their state.
+   * that it has; the answer then also contains the ones that it does not have, or whose outcome it does not know.
    */
   | { readonly kind: 'recall'; readonly known?: KnownMessages }
   | {
@@ -134,10 +138,13 @@ const isSaid: Check = value =>
   isText(value.role) &&
   orNot(isText)(value.content) &&
   orNot(isJsonObject)(value.messageData) &&
+  orNot(isText)(value.sessionId) &&
   typeof value.timestamp === 'number'
 
+const areTexts: Check = value => Array.isArray(value) && value.every(isText)
+
 const isKnown: Check = value =>
-  isJsonObject(value) && isNumber(value.since) && Array.isArray(value.ids) && value.ids.every(isText)
+  isJsonObject(value) && isNumber(value.since) && areTexts(value.ids) && areTexts(value.open)
 
 /** The members of each kind. */
 const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, Check>> } = {

@@ -116,7 +116,7 @@ export function createActions(
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
     markRead: () => {
-      store.change({ unread: 0 })
+      store.change({ unread: 0, readUpTo: undefined })
       agent.markRead()
     },
     explain: () => agent.explain(),

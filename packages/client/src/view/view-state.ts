@@ -15,6 +15,8 @@ export interface ViewFacts {
   /** Whether `login()` waits for the user. */
   readonly isSigningIn?: boolean
   readonly unread?: number
+  /** Message that was read in another tab, and that the transcript does not have yet. */
+  readonly readUpTo?: string | undefined
   readonly draft?: string
   readonly error?: unknown
 }

@@ -161,6 +161,13 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     change()
   }
 
+  /** Number of shown messages of the agent behind one of them; undefined where the transcript does not have it. */
+  const unreadSince = (messageId: string) => {
+    const received = agent.getTranscript({ direction: 'received' })
+    const index = received.map(({ message }) => message.messageId).lastIndexOf(messageId)
+    return index < 0 ? undefined : received.slice(index + 1).filter(({ id }) => list.find(id)).length
+  }
+
   on('phaseChanged', ({ payload: phase }) => {
     if (phase.at === 'ready') {
       // All others are in the transcript now, or were taken back.
@@ -209,7 +216,12 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     else change()
   })
   on('transcriptUpdate', ({ payload }) => record(payload.entry))
-  on('transcriptRestored', read)
+  on('transcriptRestored', () => {
+    read()
+    // It was read in another tab before this one has loaded the transcript.
+    const unread = facts.readUpTo === undefined ? undefined : unreadSince(facts.readUpTo)
+    if (unread !== undefined) change({ unread, readUpTo: undefined })
+  })
   on('messagesRecovered', read)
   on('transcriptTrimmed', () => {
     list.trim(agent.getTranscript())
@@ -220,12 +232,11 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     list.read([])
     change({ unread: 0, error: undefined })
   })
-  on('conversationRead', ({ payload }) => {
-    const ids = agent
-      .getTranscript()
-      .flatMap(({ direction, message: { messageId } }) => (direction === 'received' ? [messageId] : []))
-    // What came after it is unread here too.
-    change({ unread: Math.min(facts.unread ?? 0, ids.length - 1 - ids.lastIndexOf(payload.messageId)) })
+  on('conversationRead', ({ payload: { messageId } }) => {
+    const count = unreadSince(messageId)
+    if (count === undefined) return change({ readUpTo: messageId })
+    // What came after it is unread here too. A view that has counted nothing was opened later.
+    change({ unread: Math.min(facts.unread ?? count, count) })
   })
   const checkNetwork = () => {
     const isOffline = !platform.isOnline()
