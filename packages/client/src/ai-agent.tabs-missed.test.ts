@@ -8,6 +8,27 @@ const STOPS: readonly (readonly [string, (tab: FakeTab) => void, (tab: FakeTab) 
   ['was in the back/forward cache', tab => tab.hide(), tab => tab.show()],
 ]
 
+it('[REL-155] a tab that opens its socket again after more frames than the leader keeps shows them all', async () => {
+  const count = 600
+  const reply = ({ text }: { text: string }) =>
+    text === 'many' ? Array.from({ length: count }, (_, index) => ({ content: `answer ${index}` })) : { content: text }
+  const settings = { heartbeatBeforeReply: false, capabilities: [...CAPABILITIES], historyLimit: 2 * count }
+  const { clock, emulator, connected, passUntil } = setUpTabs({ settings, reply })
+  const delays = (ms: number) => ({ baseReconnectDelay: ms, maxReconnectDelay: ms })
+  const leader = await connected(delays(1))
+  const late = await connected(delays(60_000))
+  await late.agent.send('one')
+  await passUntil(() => linesOf(late).length === 2, 'the first answer')
+  emulator.control.dropSockets()
+  await passUntil(() => leader.agent.isConnected(), 'the next connection of the leader')
+  await leader.agent.send('many')
+  await passUntil(() => linesOf(leader).length === 3 + count, 'the answers')
+  expect(late.agent.isConnected()).toBe(false)
+  await clock.advance(60_000)
+  await passUntil(() => late.agent.isConnected() && linesOf(late).length >= 3 + count, 'the answers in the other tab')
+  expect(linesOf(late)).toEqual(linesOf(leader))
+})
+
 describe.each([
   ['receipts, resume and fencing', CAPABILITIES],
   ['the plain wire', []],

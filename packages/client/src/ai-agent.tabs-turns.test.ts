@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
 
 it('[REL-67] the next user asks in a tab that has waited for the question of a tab that the browser has stopped', async () => {
   const { clock, browser, emulator, connected, passUntil } = setUpTabs({ settings: { heartbeatBeforeReply: false } })
@@ -46,3 +46,31 @@ it('[SEC-61] a question that waits for its turn is asked when its tab gets a use
   await passUntil(() => answer !== undefined, 'the answer')
   expect(answer).toBe('You said: waits')
 })
+
+it.each([
+  ['receipts, resume and fencing', CAPABILITIES],
+  ['the plain wire', []],
+])(
+  '[REL-65] a tab that receives an answer late takes it for no answer to its own question, over %s',
+  async (_name, capabilities) => {
+    const settings = { heartbeatBeforeReply: false, capabilities: [...capabilities] }
+    const { clock, connected, passUntil } = setUpTabs({ settings })
+    const first = await connected()
+    const late = await connected()
+    const receive = late.tab.receive.bind(late.tab)
+    const held: (() => void)[] = []
+    late.tab.receive = work => void held.push(work)
+    const answers: (string | undefined)[] = []
+    const ask = ({ agent }: typeof first, text: string) =>
+      void agent.ask(text).then(({ content }) => answers.push(content))
+    ask(first, 'one')
+    ask(late, 'two')
+    await passUntil(() => answers.length === 1, 'the first answer')
+    // The turn has passed on, and the first answer has not arrived in this tab.
+    await clock.advance(500)
+    late.tab.receive = receive
+    for (const work of held) receive(work)
+    await passUntil(() => answers.length === 2, 'the second answer')
+    expect(answers).toEqual(['You said: one', 'You said: two'])
+  },
+)
