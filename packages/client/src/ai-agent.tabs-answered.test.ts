@@ -31,37 +31,49 @@ async function setUpAnswered(settings: object = PLAIN, text = (name: string) => 
   return { ...parts, leader, follower, ids, statesIn, watch }
 }
 
-describe('questions that were answered on the plain wire', () => {
-  it.each([
-    ['the follower is closed', 'follower', 0],
-    ['the leader is closed', 'leader', 0],
-    ['the leader is closed 25 s after the answer', 'leader', 25_000],
-    ['the follower is closed 25 s after the answer', 'follower', 25_000],
-  ] as const)('[REL-180] are never in doubt in the other tab when %s', async (_case, name, afterMs) => {
-    const { clock, statesIn, watch, ...tabs } = await setUpAnswered()
+/** What happens to a tab, and whether it goes on afterwards. */
+const ENDS: Readonly<Record<string, (tab: FakeTab) => void>> = {
+  closed: tab => tab.close(),
+  reloaded: tab => tab.close(),
+  killed: tab => tab.crash(),
+  frozen: tab => tab.freeze(),
+  'stopped by a debugger': tab => tab.freeze({ isDeaf: true }),
+  'put into the back/forward cache': tab => tab.hide(),
+}
+
+describe.each([
+  ['receipts, resume and fencing', { ...PLAIN, capabilities: [...CAPABILITIES] }],
+  ['the plain wire', PLAIN],
+])('questions that were answered over %s', (_name, settings) => {
+  it.each(
+    Object.keys(ENDS).flatMap(end =>
+      (['leader', 'follower'] as const).flatMap(name => [0, 25_000].map(afterMs => [name, end, afterMs] as const)),
+    ),
+  )('[REL-180] are never in doubt in any tab when the %s is %s, %i ms after the answer', async (name, end, afterMs) => {
+    const { clock, connected, passUntil, statesIn, watch, ids, ...tabs } = await setUpAnswered(settings)
     const left = tabs[name === 'leader' ? 'follower' : 'leader']
+    const { tab, agent } = tabs[name]
     await clock.advance(afterMs)
-    const told = watch(left)
-    tabs[name].tab.close()
+    const told = [left, { tab, agent }].map(watch)
+    ENDS[end]?.(tab)
+    const again =
+      end === 'reloaded' ? await connected({ resume: true }, tab.browser.open(tab.sessionStorage)) : undefined
+    if (again) told.push(watch(again))
     await clock.advance(40_000)
-    expect(left.agent.isConnected()).toBe(true)
-    expect(told).not.toContain('unknown')
-    for (const state of statesIn(left)) expect(['sent', 'acknowledged']).toContain(state)
-  })
-
-  it('[REL-180] are never in doubt in any tab when the leader is reloaded', async () => {
-    const { clock, connected, leader, follower, ids, statesIn, watch } = await setUpAnswered()
-    const told = watch(follower)
-    leader.tab.close()
-    const again = await connected({ resume: true }, leader.tab.browser.open(leader.tab.sessionStorage))
-    told.push(...watch(again))
+    if (end === 'put into the back/forward cache') tab.show()
+    else tab.thaw()
     await clock.advance(40_000)
-    expect(told).not.toContain('unknown')
-    for (const state of statesIn(follower)) expect(['sent', 'acknowledged']).toContain(state)
-    for (const id of ids) expect(again.agent.delivery(id)?.state).not.toBe('unknown')
-    expect(linesOf(again)).toHaveLength(4)
+    const running = [left, ...(again ? [again] : []), ...(tab.isRunning ? [{ tab, agent }] : [])]
+    await passUntil(() => running.every(each => each.agent.isConnected()), 'the connections')
+    expect(told.flat()).not.toContain('unknown')
+    const known = running.filter(each => each !== again).flatMap(statesIn)
+    for (const state of known) expect(['sent', 'acknowledged']).toContain(state)
+    if (again) for (const id of ids) expect(again.agent.delivery(id)?.state).not.toBe('unknown')
+    for (const each of running) expect(linesOf(each)).toHaveLength(4)
   })
+})
 
+describe('questions that were answered on the plain wire', () => {
   it('[REL-180] are acknowledged also where both tabs said the same', async () => {
     const { clock, follower, leader, statesIn, watch } = await setUpAnswered(PLAIN, () => 'yes')
     const told = watch(follower)

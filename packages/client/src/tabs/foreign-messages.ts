@@ -77,7 +77,7 @@ export class ForeignMessages {
     const { messageId } = message
     if (messageId === undefined) return
     this.#messages.delete(messageId)
-    this.#link.post(undefined, { kind: 'said', message: saidMessage(message, messageId) })
+    this.#link.post(undefined, { kind: 'said', message: saidMessage(message, messageId, this.#parts.scope.facts.sessionId) })
   }
 
   // ── What the other tabs say ───────────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +207,7 @@ export class ForeignMessages {
 
   /** What was sent, as far as its delivery is known: in the order of the transcript, and what that does not show of other tabs. */
   #sent(): (TabMessage & { readonly kind: 'said' })[] {
-    const { transcript, outbox } = this.#parts
+    const { transcript, outbox, scope } = this.#parts
     const messages = new Map<string, Message>()
     for (const { message, direction } of transcript.get())
       if (direction === 'sent' && message.messageId !== undefined) messages.set(message.messageId, message)
@@ -221,7 +221,7 @@ export class ForeignMessages {
       const owner = foreign?.owner
       return {
         kind: 'said',
-        message: saidMessage(message, id),
+        message: saidMessage(message, id, scope.facts.sessionId),
         state,
         ...(reason && { reason }),
         ...(owner && { owner }),
@@ -382,10 +382,15 @@ function isReason(reason: string | undefined): reason is DeliveryReason {
   return reason !== undefined && Object.hasOwn(REASONS, reason)
 }
 
-/** A message of this tab as the others show it. */
+/**
+ * A message of this tab as the others show it.
+ *
+ * @param present session of the tabs. The id of another one opens a conversation that the others may not know
+ */
 function saidMessage(
   { persona, role, content, messageData, sessionId, timestamp = 0 }: Message,
   id: string,
+  present: string | undefined,
 ): SaidMessage {
   return {
     id,
@@ -394,6 +399,6 @@ function saidMessage(
     timestamp,
     ...(content !== undefined && { content }),
     ...(messageData && { messageData }),
-    ...(sessionId !== undefined && { sessionId }),
+    ...(sessionId !== undefined && sessionId === present && { sessionId }),
   }
 }

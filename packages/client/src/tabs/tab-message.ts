@@ -13,7 +13,7 @@ export interface SaidMessage {
   readonly role: string
   readonly content?: string
   readonly messageData?: Record<string, unknown>
-  /** Absent for a message that waits for a session. */
+  /** Only of a message of the present session. */
   readonly sessionId?: string
   /** Milliseconds since the epoch. */
   readonly timestamp: number
