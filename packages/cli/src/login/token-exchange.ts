@@ -74,13 +74,14 @@ async function explained<T>(host: string, signal: AbortSignal, work: () => Promi
 }
 
 function explain(error: unknown, host: string): string {
-  const { error: code, error_description: description, code: problem, reason } = fields(error)
+  const { error: code, error_description: description, code: problem } = fields(error)
+  const { reason } = fields(error instanceof AuthError ? error.cause : error)
   if (code === 'access_denied') return 'Nobody was signed in: the login was cancelled or refused (access_denied).'
   if (isText(code)) {
     const said = isText(description) ? `${code}: ${oneLine(description)}` : code
     return `The login of ${host} refuses: ${oneLine(said)}. Start again to sign in.`
   }
-  if (error instanceof AuthError && !error.cause)
+  if (error instanceof AuthError && (!error.cause || reason === 'redirect'))
     return error.status === undefined
       ? oneLine(error.message)
       : `The login of ${host} failed (HTTP ${error.status}). Try again later.`

@@ -1,8 +1,10 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { rejection, setUp } from '../../test/agent-harness.ts'
+import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { fakeToken } from '../../test/fake-service.ts'
 import type { AiAgentConfig } from '../config.ts'
+import type { Environment } from '../platform/environment.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
 /** The requests of a start of the direct flow that it cannot do without, each with the error where it has no answer. */
@@ -33,7 +35,7 @@ const CONTACT_CENTER = [
 type Intercept = (request: string, answer: () => Promise<Response>) => Promise<Response> | undefined
 
 /** Agents that share stores, and a service whose answers can be held back. */
-function setUpHanging(agents: number, config: Partial<AiAgentConfig> = {}) {
+function setUpHanging(agents: number, config: Partial<AiAgentConfig> = {}, more: Partial<Environment> = {}) {
   const { clock, emulator, make } = setUp()
   const memory = new MemoryCacheAdapter()
   /** The signals of the intercepted requests. */
@@ -49,12 +51,18 @@ function setUpHanging(agents: number, config: Partial<AiAgentConfig> = {}) {
     if (init?.signal) hanging.push(init.signal)
     return intercepted
   }
-  const all = Array.from({ length: agents }, () => make(config, { fetch, memory }).agent)
+  const all = Array.from({ length: agents }, () => make(config, { fetch, memory, ...more }).agent)
   const setIntercept = (next?: Intercept) => {
     intercept = next
   }
   const issueToken = () => emulator.control.issueToken()
   return { clock, hanging, agents: all, sent, setIntercept, issueToken }
+}
+
+/** A page on which no window can be opened. */
+const page = () => {
+  const origin = 'http://emulator.test'
+  return pageWithWindow({ location: { href: `${origin}/chat`, origin }, open: () => null })
 }
 
 /** A token of the staff of the contact center: the emulated services accept each other's. */
@@ -125,6 +133,31 @@ describe.each([1, 2])('with %i agents', count => {
           code: 'PORTAL_FETCH_FAILED',
           message: expect.stringMatching(/^Could not load the portals\. getPortals failed/),
         })
+    })
+
+    it('[REST-09] a request for the addresses of the login fails initialize() after 30 seconds, and is sent again by the next', async () => {
+      const { clock, hanging, agents, sent, setIntercept } = setUpHanging(count, { id: 'account' }, { page: page() })
+      const isForLogin = (request: string) => /^GET .*metadata/.test(request) && sent.some(each => /^POST/.test(each))
+      setIntercept(request => (isForLogin(request) ? answer() : undefined))
+      const failures = agents.map(agent => rejection(agent.initialize()))
+      await eventually(() => hanging.length > 0, 'the request')
+      await clock.advance(30_000)
+      for (const error of await Promise.all(failures))
+        expect(error).toMatchObject({
+          reason: 'metadata_failed',
+          message: expect.stringMatching(
+            /^The OAuth metadata of the deployment could not be loaded: .* within 30 seconds/,
+          ),
+        })
+      const isAborted = hanging.map(({ aborted }) => aborted)
+      expect(isAborted).toEqual(isAborted.map(() => true))
+      setIntercept()
+      const before = sent.length
+      // The window of the login cannot be opened.
+      for (const error of await Promise.all(agents.map(agent => rejection(agent.initialize()))))
+        expect(error).toMatchObject({ name: 'AuthError' })
+      expect(sent.slice(before).filter(request => /metadata/.test(request)).length).toBeGreaterThan(0)
+      for (const agent of agents) await agent.destroy()
     })
 
     it('[REST-09] the details of the user delay initialize() by 30 seconds at most', async () => {

@@ -66,7 +66,7 @@ export interface AuthorizationRequest {
   readonly nonce: string
 }
 
-/** Time limit of a renewal, in milliseconds: other tabs wait that long for it, and would then use the same refresh token. */
+/** Time limit of the requests of a renewal, in milliseconds: other tabs wait that long for it, and would then use the same refresh token. */
 export const RENEWAL_WAIT_MS = 20_000
 
 /** Largest age of a new ID token, and its largest distance into the future, in seconds. */
@@ -140,8 +140,9 @@ export async function exchangeCode(
   answer: string,
   { state, verifier, nonce }: Pick<AuthorizationRequest, 'state' | 'verifier' | 'nonce'>,
   signal: AbortSignal,
+  limitMs = TOKEN_WAIT_MS,
 ): Promise<IssuedTokens> {
-  const exchange = new Exchange(provider, signal, TOKEN_WAIT_MS)
+  const exchange = new Exchange(provider, signal, limitMs)
   const parameters = new URL(answer).searchParams
   const validated = validateAuthResponse(exchange.serverOf(parameters), exchange.client, parameters, state)
   const response = await authorizationCodeGrantRequest(
@@ -165,8 +166,9 @@ export async function exchangeRefreshToken(
   provider: Provider,
   refreshToken: string,
   signal: AbortSignal,
+  limitMs = RENEWAL_WAIT_MS,
 ): Promise<IssuedTokens> {
-  const exchange = new Exchange(provider, signal, RENEWAL_WAIT_MS)
+  const exchange = new Exchange(provider, signal, limitMs)
   const response = await refreshTokenGrantRequest(
     exchange.server,
     exchange.client,
@@ -243,8 +245,7 @@ class Exchange {
     const answer = await fetchPatiently(this.#environment, address, request, this.#patience).catch(error => {
       // After a logout its reason counts.
       signal.throwIfAborted()
-      if (error.reason === 'redirect') throw failed(error.message)
-      throw error
+      throw failed(error.message, error)
     })
     return new Response(this.#prepare(answer) || null, {
       status: answer.status,
@@ -288,8 +289,8 @@ class Exchange {
   }
 }
 
-function failed(problem: string): AuthError {
-  return new AuthError(`Could not obtain the tokens of the login: ${problem}.`, 'token_request_failed')
+function failed(problem: string, cause?: unknown): AuthError {
+  return new AuthError(`Could not obtain the tokens of the login: ${problem}.`, 'token_request_failed', { cause })
 }
 
 function missing(endpoint: string): AuthError {

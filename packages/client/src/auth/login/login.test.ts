@@ -367,21 +367,6 @@ describe('logout()', () => {
     expect([await login, identity.logins[0]?.signal.aborted]).toEqual(['token_missing', true])
   })
 
-  it('[REL-50] limits the calls of an identity client that need no user', async () => {
-    const { identity, strategy, session, start, clock } = setUp()
-    identity.restored = () => new Promise(() => {})
-    const initialized = start().catch(error => error.reason)
-    await clock.advance(30_000)
-    expect(await initialized).toBe('token_request_failed')
-    identity.restored = async () => session()
-    await start()
-    identity.renewed = () => new Promise(() => {})
-    const renewal = strategy.refresh().catch(error => error.reason)
-    await clock.advance(30_000)
-    expect(await renewal).toBe('token_request_failed')
-    expect(strategy.hasSession).toBe(true)
-  })
-
   it('does nothing if no user is signed in', async () => {
     const { identity, strategy, start } = setUp()
     await start()

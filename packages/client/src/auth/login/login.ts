@@ -9,7 +9,6 @@ import { JoinedTask } from '../../util/joined-task.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { ClockTime, expiryOf, renewalTime } from '../access-token.ts'
 import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
-import { answerInTime } from '../host-call.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import { authorityOf, userKey } from '../stored-login.ts'
@@ -359,13 +358,12 @@ export abstract class Login extends OwnStrategy {
     return this.#renewal.join(renew, undefined, session.accessToken)
   }
 
-  /** A call that needs no user: it has a time limit, and ends with the session. */
+  /** A call that needs no user: it ends with the session. Its requests have time limits. */
   #unattended<T>(what: string, work: () => Promise<T>): Promise<T> {
-    const guarded = () =>
-      work().catch((error: unknown) => {
-        throw asAuthError(error, what)
-      })
-    return answerInTime(this.environment.clock, what, this.life, guarded)
+    const { life } = this
+    return untilAborted(work(), life).catch((error: unknown) => {
+      throw life.aborted ? life.reason : asAuthError(error, what)
+    })
   }
 
   /** The outcome of a call that leaves the page; undefined when the page is shown again afterwards (SEC-17). */

@@ -242,6 +242,28 @@ describe('a sign-out in another tab', () => {
     expect(calls.map(([name]) => name)).not.toContain('logoutPopup')
   })
 
+  it('[REL-50] has 30 seconds to restore a session, and to renew a token', async () => {
+    const hanging = await setUp({ handleRedirectPromise: () => new Promise(() => {}) })
+    const restored = expect(hanging.start()).rejects.toMatchObject({
+      reason: 'token_request_failed',
+      message: expect.stringMatching(/^The sign-in did not settle within 30 seconds/),
+    })
+    await hanging.service.clock.advance(30_000)
+    await restored
+    const signedIn = await setUp({
+      handleRedirectPromise: () => result,
+      acquireTokenSilent: () => new Promise(() => {}),
+    })
+    await signedIn.start()
+    const renewed = expect(signedIn.strategy.refresh()).rejects.toMatchObject({
+      reason: 'token_request_failed',
+      message: expect.stringMatching(/^The renewal of the access token did not settle within 30 seconds/),
+    })
+    await signedIn.service.clock.advance(30_000)
+    await renewed
+    expect(signedIn.strategy.hasSession).toBe(true)
+  })
+
   it('forgets the user within 30 seconds, even if the library hangs', async () => {
     const { strategy, start, calls, service } = await setUp({
       handleRedirectPromise: () => result,

@@ -1,6 +1,7 @@
 import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
 import { AuthError } from '../../errors.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
+import { answerInTime } from '../host-call.ts'
 import { asAuthError } from './identity-errors.ts'
 import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
 import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
@@ -51,7 +52,11 @@ export class MsalAuthStrategy extends Login {
     this.#application = application
   }
 
-  protected async restore(): Promise<LoginSession | null> {
+  protected restore(): Promise<LoginSession | null> {
+    return this.#inTime('The sign-in', () => this.#restore())
+  }
+
+  async #restore(): Promise<LoginSession | null> {
     const application = this.#application
     try {
       await this.#forgotten
@@ -77,7 +82,7 @@ export class MsalAuthStrategy extends Login {
   }
 
   protected renew(): Promise<LoginSession> {
-    return this.#acquire(true)
+    return this.#inTime('The renewal of the access token', () => this.#acquire(true))
   }
 
   protected discard(): null | undefined {
@@ -110,7 +115,16 @@ export class MsalAuthStrategy extends Login {
     const account = this.#own
     this.#own = undefined
     if (account) this.#forgotten = this.#application.clearCache?.({ account })
-    await this.#forgotten
+    await this.#inTime('The sign-out', async () => this.#forgotten)
+  }
+
+  /** Calls the host's library, which may never answer. */
+  #inTime<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return answerInTime(this.environment.clock, what, this.life, () =>
+      work().catch(error => {
+        throw asAuthError(error, what)
+      }),
+    )
   }
 
   /**

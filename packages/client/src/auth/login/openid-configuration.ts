@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { FetchFailure, fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { withTimeLimit } from '../../util/abort.ts'
 import { objectIn } from '../../util/json.ts'
 import { isLoopbackHost } from '../../util/loopback.ts'
@@ -41,18 +41,23 @@ export interface ProviderAddress {
  * Fetches the provider's configuration: from the `v2.0` path of the authority, where deployments publish theirs,
  * otherwise from the authority itself, where most others do. Waits where the provider limits the rate of requests.
  *
+ * @param limitMs time limit of all requests and waits
  * @throws {AuthError} `metadata_failed` when there is none, or when it names an endpoint that `knownAuthorities` does
  *   not allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
   { environment, authority, config, onRateLimited }: ProviderAddress,
   signal?: AbortSignal,
+  limitMs = TOKEN_WAIT_MS,
 ): Promise<KnownConfiguration> {
-  const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
+  const endsAt = environment.clock.monotonic() + limitMs
   let status: number | undefined
   let cause: unknown
   const bases = authority.endsWith('/v2.0') ? [authority] : [`${authority}/v2.0`, authority]
   for (const base of bases) {
+    const leftMs = endsAt - environment.clock.monotonic()
+    if (leftMs <= 0) break
+    const patience = { name: 'getOpenIdConfiguration', signal, limitMs: leftMs, onRateLimited }
     const answer = await fetchPatiently(environment, base + WELL_KNOWN, { method: 'GET' }, patience).catch(
       (error: unknown) => void (cause = error),
     )
@@ -63,8 +68,9 @@ export async function fetchOpenIdConfiguration(
     if (configuration.issuer !== undefined) requireOwnIssuer(configuration.issuer, authority, config)
     return { ...configuration, isPublished: true }
   }
+  const why = cause instanceof FetchFailure && status === undefined ? `: ${cause.message}` : ''
   throw new AuthError(
-    `Could not load the OpenID configuration of the identity provider ${new URL(authority).origin}.`,
+    `Could not load the OpenID configuration of the identity provider ${new URL(authority).origin}${why}.`,
     'metadata_failed',
     { status, cause },
   )

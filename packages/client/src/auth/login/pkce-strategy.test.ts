@@ -77,6 +77,8 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
     headers: {},
     access: {},
     logout: undefined as string | undefined,
+    /** What answers the requests for tokens instead. */
+    held: undefined as (() => unknown) | undefined,
   }
   const forms: Record<string, string>[] = []
   const discovery = '/acme/policy/v2.0/.well-known/openid-configuration'
@@ -84,6 +86,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
   service.on('POST /acme/policy/token', ({ body }: { body: string }) => {
     const form = Object.fromEntries(new URLSearchParams(body))
     forms.push(form)
+    if (state.held) return state.held()
     const n = ++state.count
     const nonce = form['grant_type'] === 'authorization_code' ? page.nonce : undefined
     const tokens = {
@@ -984,5 +987,88 @@ describe('[SEC-79] what earlier logins have left', () => {
     await clock.advance(60_000)
     await make({ clientId: 'other' }).restore()
     expect(states()).toEqual([])
+  })
+})
+
+describe.each<[string, () => unknown]>([
+  ['no headers', () => new Promise(() => {})],
+  ['no end of its body', () => new Response(new ReadableStream({ start() {} }))],
+])('a provider that answers with %s', (_way, hang) => {
+  const deployment = { deploymentInfo: { apiDomain: 'api.test' } }
+  const failureOf = (work: Promise<unknown>) => work.then(never, (error: unknown) => error)
+  const never = () => new Promise<never>(() => {})
+
+  it('[REST-09] for its configuration fails a renewal within 20 seconds, and the next one asks again', async () => {
+    const parts = setUp()
+    await signIn(parts)
+    const next = parts.make()
+    await next.initialize(deployment)
+    parts.service.on(`GET ${parts.discovery}`, hang)
+    const failure = failureOf(next.refresh())
+    const asked = () => parts.service.seen.filter(({ path }) => path === parts.discovery).length
+    await eventually(() => asked() === 2, 'the request')
+    await parts.clock.advance(20_000)
+    expect(await failure).toMatchObject({
+      name: 'AuthError',
+      message: expect.stringMatching(/^Could not load the OpenID configuration .*within 20 seconds/),
+    })
+    parts.service.on(`GET ${parts.discovery}`, endpoints)
+    const renewed = next.refresh()
+    await eventually(() => asked() === 3, 'another request')
+    expect(await renewed).toBeTruthy()
+  })
+
+  it('[REST-09] for its configuration fails a sign-in that returns within 30 seconds', async () => {
+    const parts = setUp({ authScheme: 'redirect' })
+    void parts.client.login({ ...request, scheme: 'redirect', nextRoute: 'https://app.test/chat' })
+    await eventually(() => parts.page.left.length === 1, 'the login page')
+    const query = new URLSearchParams({ code: 'the-code' })
+    query.set('state', new URL((parts.page.left[0] ?? '').replace('leave ', '')).searchParams.get('state') ?? '')
+    parts.sessionStorage.setItem(REDIRECT_ANSWER_KEY, `https://app.test/callback.html?${query}`)
+    const asked = () => parts.service.seen.filter(({ path }) => path === parts.discovery).length
+    parts.service.on(`GET ${parts.discovery}`, hang)
+    const failure = failureOf(parts.make().initialize(deployment))
+    await eventually(() => asked() === 2, 'the request')
+    await parts.clock.advance(30_000)
+    expect(await failure).toMatchObject({
+      message: expect.stringMatching(/^Could not load the OpenID configuration .*within 30 seconds/),
+    })
+  })
+
+  it('[REST-09] for renewed tokens fails two agents within 30 seconds, and the next calls ask again', async () => {
+    const parts = setUp()
+    await signIn(parts)
+    const logins = [parts.make(), parts.make()]
+    for (const login of logins) await login.initialize(deployment)
+    parts.state.held = hang
+    const failures = logins.map(login => failureOf(login.refresh()))
+    await eventually(() => parts.forms.length > 1, 'a request')
+    await parts.clock.advance(20_000)
+    await turnEventLoop()
+    await parts.clock.advance(10_000)
+    for (const failure of failures)
+      expect(await failure).toMatchObject({
+        message: expect.stringMatching(/^Could not obtain the tokens of the login: .* within [12]0 seconds/),
+      })
+    parts.state.held = undefined
+    for (const login of logins) expect(await login.refresh()).toBeTruthy()
+  })
+
+  it('[REST-09] for a renewed token fails within 20 seconds, and the next one asks again', async () => {
+    const parts = setUp()
+    await signIn(parts)
+    const next = parts.make()
+    await next.initialize(deployment)
+    parts.state.held = hang
+    const failure = failureOf(next.refresh())
+    await eventually(() => parts.forms.length === 2, 'the request')
+    await parts.clock.advance(20_000)
+    expect(await failure).toMatchObject({
+      reason: 'token_request_failed',
+      message: expect.stringMatching(/^Could not obtain the tokens of the login: .* within 20 seconds/),
+    })
+    parts.state.held = undefined
+    expect(await next.refresh()).toBeTruthy()
+    expect(parts.forms).toHaveLength(3)
   })
 })

@@ -1,10 +1,17 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
+import { TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
-import { untilAborted } from '../../util/abort.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { createAuthorizationRequest, exchangeCode, exchangeRefreshToken, type Provider, randomId } from './code-flow.ts'
+import {
+  createAuthorizationRequest,
+  exchangeCode,
+  exchangeRefreshToken,
+  type Provider,
+  RENEWAL_WAIT_MS,
+  randomId,
+} from './code-flow.ts'
 import { removeLoginMetadata } from './deployment-login.ts'
 import { isRefreshTokenRejected } from './identity-errors.ts'
 import { Login, type LoginOptions, type LoginRequest, type LoginSession } from './login.ts'
@@ -81,7 +88,9 @@ export class PKCEAuthStrategy extends Login {
     }
     const { life } = this
     const state = stateOf(answer) ?? ''
-    const tokens = await exchangeCode(await this.#provider(), answer, { ...begun, state }, life)
+    const endsAt = this.#endOf(TOKEN_WAIT_MS)
+    const provider = await this.#provider(life, endsAt)
+    const tokens = await exchangeCode(provider, answer, { ...begun, state }, life, this.#leftUntil(endsAt))
     const session = this.#store(tokens, life)
     this.#returnTo(begun.nextRoute)
     return session
@@ -91,7 +100,7 @@ export class PKCEAuthStrategy extends Login {
     this.#requireReturn()
     const opened = scheme === 'popup' ? this.#popups.open() : undefined
     try {
-      const provider = await untilAborted(this.#provider(), signal)
+      const provider = await this.#provider(signal)
       const request = await createAuthorizationRequest(provider, { parameters: extraQueryParameters, nextRoute })
       signal.throwIfAborted()
       const { id, verifier, nonce, state, address } = request
@@ -111,7 +120,8 @@ export class PKCEAuthStrategy extends Login {
     if (!this.#page.isOnline())
       throw new AuthError('Could not renew the access token: there is no network.', 'token_request_failed')
     const { life } = this
-    return this.#lock.run(() => this.#renewLocked(current, life))
+    const endsAt = this.#endOf(TOKEN_WAIT_MS)
+    return this.#lock.run(() => this.#renewLocked(current, life, endsAt))
   }
 
   protected async signOut(plan: LogoutPlan, after: Promise<unknown> | undefined): Promise<void> {
@@ -166,7 +176,7 @@ export class PKCEAuthStrategy extends Login {
     }
   }
 
-  async #renewLocked(current: LoginSession, life: AbortSignal): Promise<LoginSession> {
+  async #renewLocked(current: LoginSession, life: AbortSignal, endsAt: number): Promise<LoginSession> {
     const isShared = this.config.cacheLocation === 'localStorage'
     const read = () => this.#users.read()
     const user = isShared ? await this.#lock.readNewest(read) : read()
@@ -176,8 +186,9 @@ export class PKCEAuthStrategy extends Login {
     // Another tab may have renewed it while this one waited.
     const isValid = user.expiresAt === undefined || this.environment.clock.now() < user.expiresAt
     if (user.accessToken !== current.accessToken && isValid) return this.#adopt(user)
-    const provider = await this.#provider(user.issuer)
-    const tokens = await this.#renewedTokens(provider, user, life)
+    const requestsEndAt = Math.min(endsAt, this.#endOf(RENEWAL_WAIT_MS))
+    const provider = await this.#provider(life, requestsEndAt, user.issuer)
+    const tokens = await this.#renewedTokens(provider, user, life, requestsEndAt)
     life.throwIfAborted()
     if (user.subject !== undefined && tokens.subject !== undefined && tokens.subject !== user.subject) throw otherUser()
     const renewals = (user.renewals ?? 0) + 1
@@ -187,10 +198,15 @@ export class PKCEAuthStrategy extends Login {
     return this.#adopt(renewed)
   }
 
-  async #renewedTokens(provider: Provider, user: SignedInUser, signal: AbortSignal): Promise<IssuedTokens> {
+  async #renewedTokens(
+    provider: Provider,
+    user: SignedInUser,
+    signal: AbortSignal,
+    endsAt: number,
+  ): Promise<IssuedTokens> {
     if (user.refreshToken) {
       try {
-        return await exchangeRefreshToken(provider, user.refreshToken, signal)
+        return await exchangeRefreshToken(provider, user.refreshToken, signal, this.#leftUntil(endsAt))
       } catch (error) {
         if (!isRefreshTokenRejected(error)) throw error
       }
@@ -198,7 +214,16 @@ export class PKCEAuthStrategy extends Login {
     const parameters = { prompt: 'none', ...(user.idToken && { id_token_hint: user.idToken }) }
     const request = await createAuthorizationRequest(provider, { parameters })
     const answer = await this.#popups.answerInFrame(request.address, request.state, signal)
-    return exchangeCode(provider, answer, request, signal)
+    return exchangeCode(provider, answer, request, signal, this.#leftUntil(endsAt))
+  }
+
+  /** The end of a time limit, on the monotonic clock. */
+  #endOf(limitMs: number): number {
+    return this.environment.clock.monotonic() + limitMs
+  }
+
+  #leftUntil(endsAt: number): number {
+    return Math.max(0, endsAt - this.environment.clock.monotonic())
   }
 
   /** Stores the user of a login, unless a logout came first. */
@@ -291,12 +316,25 @@ export class PKCEAuthStrategy extends Login {
     return { authority, config, environment, onRateLimited: this.given?.onRateLimited }
   }
 
-  /** The provider: from the given configuration, otherwise from its published one. */
-  async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
+  /**
+   * The provider: from the given configuration, otherwise from its published one.
+   *
+   * @param endsAt when the requests for it end, on the monotonic clock
+   */
+  async #provider(
+    signal: AbortSignal,
+    endsAt = this.#endOf(TOKEN_WAIT_MS),
+    pinnedIssuer = this.#users.read()?.issuer,
+  ): Promise<Provider> {
     const place = this.#place
     const given = givenConfiguration(this.config)
     const suffices = given?.authorization_endpoint && given.token_endpoint
-    this.#known ??= suffices ? given : await this.#configuration.join(() => fetchOpenIdConfiguration(place))
+    this.#known ??= suffices
+      ? given
+      : await this.#configuration.join(
+          flight => fetchOpenIdConfiguration(place, flight, this.#leftUntil(endsAt)),
+          signal,
+        )
     const config = { ...this.config, scopes: this.scopes }
     return { ...place, config, configuration: this.#known, pinnedIssuer }
   }
