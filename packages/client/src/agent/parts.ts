@@ -153,7 +153,7 @@ export class AgentParts {
 
   /** The previous page may have left a session that this one has not looked up. */
   #forgetSession(): unknown {
-    const user = storedUser(this.scope, this.authentication)
+    const user = storedUser(this.scope, this.authentication, this.authentication.leavingToken)
     return this.resume?.(part => part.forgetUser(user))
   }
 
@@ -166,7 +166,7 @@ export class AgentParts {
     const { facts } = this.scope
     // An anonymous user is known only by the responses of this page.
     const isAnonymous = authentication.isAnonymousStrategy() && !authentication.hasUser
-    const token = (isAnonymous ? undefined : authentication.getCachedToken()) ?? undefined
+    const token = (isAnonymous ? undefined : authentication.leavingToken) ?? undefined
     await Promise.all([facts.deployment?.api.clearUserCache(token), this.#clearStored(cause, token)])
   }
 
@@ -175,7 +175,8 @@ export class AgentParts {
     const { facts, environment, config } = this.scope
     const { page, sessionStorage, localStorage } = environment
     if (!page && !sessionStorage && !localStorage && token === undefined) return
-    const removal = { cause, user: storedUser(this.scope, this.authentication), info: facts.deployment?.deployment }
+    const user = storedUser(this.scope, this.authentication, this.authentication.leavingToken)
+    const removal = { cause, user, info: facts.deployment?.deployment }
     const clearStored = await feature('stored data', features.storedData)
     await clearStored(environment, config.endpoint, config.cache, removal)
   }

@@ -25,6 +25,37 @@ function setUpUser() {
 }
 
 describe('another user', () => {
+  it.each(['a custom adapter', 'the store of the tab'])(
+    '[SEC-16] [OWN-33] removes from %s what is stored of the previous one, and nothing of a third one',
+    async where => {
+      const store = new HostStore()
+      const sessionStorage = new FakeStorage()
+      const isCustom = where === 'a custom adapter'
+      const { clock, emulator, make } = setUp({}, { sessionStorage })
+      const context = { vendor_portal_id: '1002' }
+      const tokenOf = (subject: string) => emulator.control.issueToken({ subject })
+      const visit = async (id: string, subject: string) => {
+        const auth = { type: 'pre-auth', accessToken: tokenOf(subject) } as const
+        const { agent } = make({ id, auth, context, resume: true, ...(isCustom && { cache: { adapter: store } }) })
+        await agent.initialize()
+        await passing(clock, agent.connect())
+        return agent
+      }
+      const sessions = () =>
+        [...sessionStorage.items.keys(), ...store.entries.keys()].filter(key => /_session_/.test(key))
+      await (await visit('desk', 'desk-agent')).destroy()
+      const ofThird = sessions()
+      await (await visit('help', 'customer')).destroy()
+      const agent = await visit('account', 'customer')
+      expect(sessions()).toHaveLength(3)
+      const changed = new Promise(resolve => agent.once('userChanged', resolve))
+      await passing(clock, agent.updateAccessToken(tokenOf('new-customer')))
+      await passing(clock, changed)
+      expect([ofThird.length, sessions()]).toEqual([1, ofThird])
+      await agent.destroy()
+    },
+  )
+
   it('[SEC-16] empties everything of the previous one, reports it, and starts with initialize()', async () => {
     const { clock, emulator, agent, told, user, issue, changes } = setUpUser()
     await agent.initialize({ context: { plan: 'gold' } })

@@ -233,6 +233,11 @@ export class AuthenticationService {
     return this.#current.value
   }
 
+  /** The token of the user whose data is being removed. Not to be sent. */
+  get leavingToken(): string | null {
+    return this.#current.leaving
+  }
+
   /**
    * Obtains a new token even if the current one is still valid. A strategy that cannot renew returns the same one. More
    * than two calls within five seconds are delayed.

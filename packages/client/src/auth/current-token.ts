@@ -37,6 +37,7 @@ export class CurrentToken {
   /** Created with the first token of the host. */
   #skew: ClockSkew | undefined
   #state: TokenState = NO_TOKEN
+  #leaving: string | null = null
   #user: TokenUser = {}
   /** Called once per token, when it is about to expire and was not renewed. */
   onExpiring: TokenExpiringCallback | undefined
@@ -67,6 +68,11 @@ export class CurrentToken {
     return this.#state.token
   }
 
+  /** The token of the user who leaves: while another user takes over the previous one, which nothing else uses, else the current one. */
+  get leaving(): string | null {
+    return this.#leaving ?? this.value
+  }
+
   /** Whether the token is known to be of a user who signed in. */
   get hasUser(): boolean {
     return this.#user.isAnonymous === false
@@ -95,8 +101,9 @@ export class CurrentToken {
     const user: TokenUser = isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
     const known = userChanged && !this.#user.isAnonymous ? undefined : sameUser(this.#user, user)
     if (!known) {
+      const leaving = this.value
       this.drop()
-      await this.#changeUser(signal)
+      await this.#changeUser(leaving, signal)
     } else if (this.#user.isAnonymous && !isAnonymous) {
       await this.#scope?.shared?.handleUser()
       signal.throwIfAborted()
@@ -148,16 +155,21 @@ export class CurrentToken {
 
   /** Drops the token of a user who is no longer signed in, and all other data of that user. */
   async signOut(signal: AbortSignal): Promise<void> {
-    const { hasUser } = this
+    const { hasUser, value } = this
     this.forget()
-    if (hasUser) await this.#changeUser(signal)
+    if (hasUser) await this.#changeUser(value, signal)
   }
 
-  async #changeUser(signal: AbortSignal): Promise<void> {
+  async #changeUser(leaving: string | null, signal: AbortSignal): Promise<void> {
     const { logger, onUserChange } = this.#options
     logger?.info('Everything of the previous user is removed.')
-    if (onUserChange)
-      await answerInTime(this.#environment.clock, 'The handler of the user change', signal, onUserChange)
+    this.#leaving = leaving
+    try {
+      if (onUserChange)
+        await answerInTime(this.#environment.clock, 'The handler of the user change', signal, onUserChange)
+    } finally {
+      this.#leaving = null
+    }
     signal.throwIfAborted()
   }
 

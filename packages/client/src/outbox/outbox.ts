@@ -241,7 +241,7 @@ export class Outbox implements ChatObserver {
     this.ledger.clear()
     if (!this.stored) return
     // The previous page may have stored a queue that this one has not read. The token is gone when the code has loaded.
-    const user = storedUser(this.#scope, this.#authentication)
+    const user = storedUser(this.#scope, this.#authentication, this.#authentication.leavingToken)
     return this.ledger.store ? this.ledger.store.forgetUser(user) : this.stored(store => store?.forgetUser(user))
   }
 

@@ -268,7 +268,8 @@ export class ApiHelper {
       if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
       throw error
     })
-    if (row.outdates) await this.invalidateCache(row.outdates)
+    // Not awaited: the responses are not read from now on, also while a slow store still has them.
+    if (row.outdates) void this.invalidateCache(row.outdates)
     if (row.isOptional && wire === undefined) return null as Result
     return row.result ? row.result(wire as Wire, given) : (wire as unknown as Result)
   }

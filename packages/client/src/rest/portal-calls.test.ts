@@ -1,3 +1,4 @@
+import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { failure, setUpApi, TOKEN } from '../../test/api-set-up.ts'
 import { FakeService, FakeStorage, fakeToken, type SeenRequest } from '../../test/fake-service.ts'
@@ -332,6 +333,14 @@ describe('profiles', () => {
     expect(await askAll()).toBe(7)
   })
 
+  it('are selected without a wait for a response cache that hangs', async () => {
+    const hangs = () => new Promise<never>(() => {})
+    const adapter = { get: hangs, set: hangs, delete: hangs, clear: hangs, keys: hangs }
+    const { service, api } = setUpApi({ cache: { adapter } })
+    service.on(`PUT ${SELECT}`, noContent)
+    await expect(api.selectUserProfile({ portalId: 5, profileId: 10 })).resolves.toBeUndefined()
+  })
+
   it('are selected even if the response cache fails, which is logged', async () => {
     const broken = () => Promise.reject(new Error('store down'))
     const logger = new Logger({ enableConsole: false })
@@ -341,6 +350,7 @@ describe('profiles', () => {
     const { service, api } = setUpApi({ cache: { adapter }, logger })
     service.on(`PUT ${SELECT}`, noContent)
     await api.selectUserProfile({ portalId: 5, profileId: 10 })
+    await turnEventLoop()
     expect(told).toEqual([expect.stringContaining('Could not remove cached responses')])
   })
 })

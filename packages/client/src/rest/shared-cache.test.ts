@@ -79,7 +79,10 @@ describe('a store that several users share', () => {
     const adapter = new MemoryCacheAdapter()
     const { service, as } = setUpUsers(adapter)
     const answers: (() => void)[] = []
-    service.on('GET /knowledge/portalmgr/v3/myportals', () => new Promise(resolve => answers.push(() => resolve({ portal: [] }))))
+    service.on(
+      'GET /knowledge/portalmgr/v3/myportals',
+      () => new Promise(resolve => answers.push(() => resolve({ portal: [] }))),
+    )
     const loads = ['ada', 'bob'].map(sub => as(sub).getMyPortals())
     await eventually(() => answers.length === 2)
     await as('ada').clearUserCache(fakeToken({ sub: 'ada' }))

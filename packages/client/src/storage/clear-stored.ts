@@ -6,7 +6,7 @@ import { type CacheAdapter, type CacheConfig, hasDatabase } from './cache-adapte
 import { databaseOf } from './indexed-db-cache-adapter.ts'
 import { ANONYMOUS, KeyedStore, type KeyParts, KINDS, type Kind, namesOf, type StorePlace } from './keyed-store.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
-import { storageAdapter } from './storage-cache-adapter.ts'
+import { type StorageCacheAdapter, storageAdapter } from './storage-cache-adapter.ts'
 import { REMOVAL_LIMIT_MS } from './store-guard.ts'
 import { TextAdapter } from './text-adapter.ts'
 
@@ -37,11 +37,14 @@ export async function clearStored(
   { cause, user, info }: Removal = {},
 ): Promise<void> {
   const { sessionStorage, localStorage, memory, page, console, clock } = environment
-  const stores: { storage?: StorageLike; adapter: CacheAdapter }[] = []
+  const stores: { storage?: StorageLike; adapter: MemoryCacheAdapter | StorageCacheAdapter }[] = []
   for (const storage of [sessionStorage, localStorage])
     if (storage) stores.push({ storage, adapter: storageAdapter(storage, message => console.warn(message)) })
-  const names = { ...namesOf(endpoint), ...namesIn(info ?? findInfo(environment, endpoint)) }
   if (page && memory instanceof MemoryCacheAdapter) stores.push({ adapter: memory })
+  const infoKey = new KeyedStore(KINDS.deploymentInfo, { environment }).key({ deployment: endpoint })
+  // One that has expired, too: deployments seldom move.
+  const infos = stores.map(({ adapter }) => adapter.get(infoKey)?.value)
+  const names = { ...namesOf(endpoint), ...namesIn(info ?? infos.find(isJsonObject)) }
   const kinds = Object.values<Kind>(KINDS).filter(
     ({ goesWith }) => cause === undefined || goesWith === 'user' || goesWith === cause,
   )
@@ -54,7 +57,7 @@ export async function clearStored(
     const used = new Set(cause && store.inUse.keys())
     // Other names would count as parameters of a response. Another user may come back to what is handed over.
     const isHandedOver = kind === KINDS.session || kind === KINDS.queue
-    const named = kind === KINDS.response ? { api: parts['api'] } : isHandedOver ? { ...parts, user } : parts
+    const named = kind === KINDS.response ? { api: parts['api'] } : isHandedOver ? { user, ...parts } : parts
     await store.remove(named, { isInUse: key => used.has(key) })
   }
   const removals = stores.flatMap(({ storage, adapter }) =>
@@ -64,8 +67,11 @@ export async function clearStored(
     }),
   )
   const shared = cache.adapter ?? (page ? undefined : memory)
-  if (shared && user !== undefined && user !== ANONYMOUS)
-    removals.push(...ofUsers.map(kind => remove(kind, cache, shared, { ...names, user })))
+  // A prefix names the conversation, so that its anonymous user is the present one.
+  const isOfConversation = cache.contextPrefix !== undefined
+  const name = user ?? (isOfConversation ? ANONYMOUS : undefined)
+  if (cause && shared && name !== undefined && (name !== ANONYMOUS || isOfConversation))
+    removals.push(...ofUsers.map(kind => remove(kind, cache, shared, { ...names, user: name })))
   const window = page?.window
   const inDatabase = async () => {
     if (!window || !(await hasDatabase())) return
@@ -74,12 +80,6 @@ export async function clearStored(
   }
   removals.push(withTimeLimit(clock, REMOVAL_LIMIT_MS, undefined, inDatabase))
   await Promise.all(removals)
-}
-
-/** The deployment info that the page has stored. */
-function findInfo(environment: StorePlace['environment'], endpoint: string): unknown {
-  const store = new KeyedStore(KINDS.deploymentInfo, { environment })
-  return store.peek(store.key({ deployment: endpoint }))
 }
 
 /** The parts of keys that name the service of a deployment. */
