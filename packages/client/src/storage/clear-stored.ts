@@ -54,11 +54,11 @@ export async function clearStored(
   const remove = async (kind: Kind, options: StoreOptions, adapter: CacheAdapter, parts: KeyParts) => {
     const store = new KeyedStore(kind, { environment, cache: options, deployment: endpoint, adapter })
     // Those of now: who comes later finds nothing that could not be removed.
-    const used = new Set(cause && store.inUse.keys())
+    const inUse = new Set(cause && store.inUse.keys())
     // Other names would count as parameters of a response. Another user may come back to what is handed over.
     const isHandedOver = kind === KINDS.session || kind === KINDS.queue
     const named = kind === KINDS.response ? { api: parts['api'] } : isHandedOver ? { user, ...parts } : parts
-    await store.remove(named, { isInUse: key => used.has(key) })
+    await store.remove(named, { inUse })
   }
   const removals = stores.flatMap(({ storage, adapter }) =>
     kinds.flatMap(kind => {

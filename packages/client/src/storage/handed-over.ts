@@ -216,7 +216,7 @@ export class HandedOver {
     // Those of now: who comes later finds nothing that could not be removed.
     const others = new Set([...store.inUse].flatMap(([key, user]) => (user === this ? [] : key)))
     const isOwn = this.isOf(parts, except)
-    await store.remove(parts, { except, isInUse: key => others.has(key) })
+    await store.remove(parts, { except, inUse: others })
     if (isOwn) this.#isEmpty = true
   }
 

@@ -215,6 +215,21 @@ describe('an entry whose key does not name the deployment', () => {
   })
 })
 
+describe('a store that has failed to remove an entry', () => {
+  it('[SEC-15] does not return it after a removal of fewer entries, either', async () => {
+    const adapter = new HostStore()
+    const environment = resolveEnvironment({ clock: new ManualClock() })
+    const store = new KeyedStore(KINDS.session, { environment, cache: { adapter }, logger: { warn: () => {} } })
+    const key = store.key({ hash: '0a', agent: 'help', user: 'ada' })
+    await store.set(key, 'of ada')
+    adapter.fails = true
+    await expect(store.remove({ user: 'ada' })).rejects.toThrow()
+    await expect(store.remove({ user: 'ada' }, { inUse: new Set([key]) })).rejects.toThrow()
+    adapter.fails = false
+    expect(await store.get(key)).toBeUndefined()
+  })
+})
+
 describe('expired entries', () => {
   const load = (store: KeyedStore<string>, key: string) => store.load(key, async () => 'loaded')
 

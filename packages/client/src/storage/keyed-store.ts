@@ -128,8 +128,8 @@ interface RemovalOptions {
   readonly except?: KeyParts | undefined
   /** Those without this text in the key, after the prefix. */
   readonly text?: string | undefined
-  /** Those for which this returns true. */
-  readonly isInUse?: ((key: string) => boolean) | undefined
+  /** Those with these keys, which agents use. */
+  readonly inUse?: ReadonlySet<string> | undefined
 }
 
 /** Where entries are stored, and for whom. */
@@ -300,13 +300,13 @@ export class KeyedStore<T = unknown> {
    *
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
-  remove(parts: KeyParts, { except, text, isInUse }: RemovalOptions = {}): Awaitable<void> {
+  remove(parts: KeyParts, { except, text, inUse }: RemovalOptions = {}): Awaitable<void> {
     const { id, start, matches } = this.matching(parts, except, text)
     this.#flightOwner.flights?.forget(matches)
     const guard = this.#guard
     if (!guard) return
-    const mayGo = (key: string) => matches(key) && !isInUse?.(key)
-    if (!this.#kind.ownerIn) return guard.removeAll(id, start, mayGo)
+    const mayGo = (key: string) => matches(key) && !inUse?.has(key)
+    if (!this.#kind.ownerIn) return guard.removeAll(`${id} ${[...(inUse ?? [])]}`, start, mayGo)
     return after(guard.list(start), keys => all(keys.filter(mayGo).map(key => this.erase(key))))
   }
 

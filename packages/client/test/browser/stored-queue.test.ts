@@ -193,11 +193,11 @@ describeInPages('a queue that survives its page, in a page', at => {
 
   it('[REL-91] is removed by logout() before initialize(), and by clearStoredData()', async () => {
     const config = userConfig()
-    for (const how of ['logout', 'clear'] as const) {
+    for (const how of ['logout', 'logout of an agent that stores none', 'clear'] as const) {
       const page = await waitingPage(config)
       await page.reload()
-      await makeHost(page, at.stage, config)
-      await page.evaluate(([name, endpoint]) => (name === 'logout' ? host.logout() : host.clearStoredData(endpoint)), [
+      await makeHost(page, at.stage, how.includes('none') ? { ...config, persistQueue: false } : config)
+      await page.evaluate(([name, endpoint]) => (name === 'clear' ? host.clearStoredData(endpoint) : host.logout()), [
         how,
         at.stage.service.url,
       ] as const)
