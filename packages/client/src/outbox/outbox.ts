@@ -408,12 +408,11 @@ export class Outbox implements ChatObserver {
    * @param isAgain whether it was accepted before
    */
   accepted(message: Message, size: number, isAgain = false): void {
-    const { environment, config, shared } = this.#scope
+    const { environment, shared } = this.#scope
     const transcript = this.#transcript
     const context = message.role === ROLE.CONTEXT ? message.messageData?.context : undefined
     if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#context.merge(context)
-    const isShown =
-      (isAgain || config.tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
+    const isShown = isAgain && transcript.get().some(each => each.message.messageId === message.messageId)
     shared?.handleAccepted(message)
     if (!isShown) transcript.record(message, 'sent', message.timestamp ?? environment.clock.now(), undefined, size)
     if (message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()

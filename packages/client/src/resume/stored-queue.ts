@@ -229,7 +229,8 @@ class StoredQueue implements QueueStore {
     for (const entry of entries) {
       // A listener may have signed the user out.
       if (!this.#isKnown(entry)) continue
-      if (!isAdopted(entry)) this.#accepted(entry, false)
+      // Another tab may have said it, so that it is shown.
+      if (!isAdopted(entry)) this.#accepted(entry, this.#tabs !== undefined)
       // With a receipt it can be sent again safely, in its session.
       else if (ledger.isSentAgain(entry)) this.#accepted(entry, true)
       else if (!ledger.hasKey(entry)) {
@@ -322,7 +323,7 @@ class StoredQueue implements QueueStore {
   #toStored(isOpen = this.#outbox.lane.isOpen): StoredMessage[] {
     const { ledger } = this.#outbox
     const claim = isOpen ? { sessionId: this.#scope.facts.sessionId } : undefined
-    const sent = ledger.sent.filter(entry => ledger.hasKey(entry))
+    const sent = this.#scope.facts.hasReceipts ? ledger.sent.filter(entry => ledger.hasKey(entry)) : []
     const entries = [...sent, ...this.#restored, ...ledger.queued].filter(({ reply }) => !reply)
     return entries.map(entry => toStored(entry, claim))
   }

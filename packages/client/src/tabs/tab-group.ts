@@ -98,8 +98,6 @@ export class TabGroup implements SharedConversation {
       case 'leader':
         return this.#handleLeader()
       case 'demoted':
-        // Another tab has taken the lock away from a page that was stopped.
-        this.#sockets.handleMissed()
         return this.#hub.end()
       case 'joined':
         return this.store.repeat()
@@ -128,21 +126,20 @@ export class TabGroup implements SharedConversation {
   #handleLeader(): void {
     const { isLeader } = this.#link
     this.#parts.authentication.watchExpiry(isLeader)
-    if (isLeader) {
-      this.session.lead()
-      void this.#takeOver([])
-    }
+    if (isLeader) this.session.lead()
     this.#sockets.handleLeader()
     this.foreign.recall()
-    if (isLeader) this.session.announce()
+    if (!isLeader) return
+    this.session.announce()
+    void this.#takeOver([])
   }
 
   /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
   #catchUp(tab: string | undefined): void {
-    const { isLeader, leader } = this.#link
     this.#sockets.handleMissed()
-    if (tab !== undefined && isLeader) this.#hub.interrupt(tab)
-    if (tab !== undefined && tab === leader) this.#sockets.renew()
+    if (tab === undefined) return
+    if (this.#link.isLeader) this.#hub.interrupt(tab)
+    if (tab === this.#link.leader) this.#sockets.renew()
     this.foreign.recall()
   }
 
@@ -150,6 +147,8 @@ export class TabGroup implements SharedConversation {
   async #takeOver(ended: readonly string[]): Promise<void> {
     const { outbox } = this.#parts
     for (const tab of ended) this.#hub.forget(tab)
+    // Another tab may have sent it, or withdrawn it, which this one has missed.
+    await this.#link.syncedWithAll()
     await outbox.restore()
     outbox.repeatAdopted()
     await this.foreign.handleEnded(ended)
@@ -197,7 +196,9 @@ export class TabGroup implements SharedConversation {
       }
       case 'recall':
         this.foreign.answer(from, message.known)
-        if (message.known) this.#tellFacts(from)
+        if (!message.known) return
+        this.store.repeat()
+        this.#tellFacts(from)
         return
       case 'delivery':
         return this.foreign.update(from, message.id, message.state, message.reason)

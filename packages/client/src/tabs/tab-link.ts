@@ -26,8 +26,18 @@ import { TAB_VERSION, type TabEnvelope, type TabMessage } from './tab-message.ts
 /** Time between two looks after the other tabs, in milliseconds. */
 const LOOK_MS = 1_000
 
-/** How long the other tabs may take to let go of a session, in milliseconds. */
-const LET_GO_LIMIT_MS = 1_000
+/** How long the other tabs may take to answer, in milliseconds. */
+const ANSWER_LIMIT_MS = 1_000
+
+/** What a tab is told when it joins: it is not posted before another tab has said something. */
+const TOLD_WHEN_JOINING: ReadonlySet<TabMessage['kind']> = new Set([
+  'said',
+  'delivery',
+  'stored',
+  'frame',
+  'read',
+  'context',
+])
 
 /** What happens in the group, for the part above. */
 export type LinkEvent =
@@ -42,8 +52,8 @@ export type LinkEvent =
   /** A message of another tab, or of this one to itself. */
   | { readonly kind: 'message'; readonly from: string; readonly message: TabMessage }
   /**
-   * Something that another tab has posted was lost, as the numbers of its messages show, or may be lost; undefined where that may
-   * be any tab.
+   * Something that another tab has posted was lost, as the numbers of its messages show; undefined where something of any tab may
+   * be lost, before this tab has a leader again.
    */
   | { readonly kind: 'missed'; readonly tab: string | undefined }
   /** The page is being left: the last moment to tell the other tabs something. */
@@ -140,7 +150,7 @@ export class TabLink {
     const tabLock = `${name}-tab-${this.id}`
     const tab = hold(window, tabLock).catch(() => () => {})
     const releaseTab = () => void tab.then(release => release())
-    const leadership = new Leadership(window, name, tabLock, isLeading => (isLeading ? this.#lead() : this.#follow()))
+    const leadership = new Leadership(window, name, tabLock, isLeading => (isLeading ? this.#lead() : this.#lose()))
     this.#signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
     await tab
@@ -209,6 +219,7 @@ export class TabLink {
   /** Sends a message to one tab, or to all others. */
   post(to: string | undefined, message: TabMessage): void {
     if (!this.#membership) return
+    if (to === undefined && this.#tabs.size === 0 && TOLD_WHEN_JOINING.has(message.kind)) return
     if (to === this.id) return this.#handle({ kind: 'message', from: to, message })
     try {
       this.#channel.post(to, message)
@@ -245,11 +256,21 @@ export class TabLink {
     }
   }
 
+  /** Resolves when everything has arrived that all other tabs have said by now, or at the time limit: one may be frozen. */
+  syncedWithAll(): Promise<void> {
+    return this.#askAll(nonce => ({ kind: 'sync', nonce }))
+  }
+
   /**
    * Makes the other tabs let go of a session. Resolves when each of them has, or at the time limit: one that is frozen finds
    * out when it runs again.
    */
-  async take(sessionId: string): Promise<void> {
+  take(sessionId: string): Promise<void> {
+    return this.#askAll(nonce => ({ kind: 'taken', sessionId, nonce }))
+  }
+
+  /** Asks all other tabs for something that each of them answers with `synced`. */
+  async #askAll(questionOf: (nonce: number) => TabMessage): Promise<void> {
     const clock = this.#clock
     const membership = this.#membership
     if (!membership) return
@@ -257,7 +278,7 @@ export class TabLink {
     const waiting = await this.#living(membership)
     waiting.delete(this.id)
     await new Promise<void>(resolve => {
-      const timer = clock.setTimeout(resolve, LET_GO_LIMIT_MS)
+      const timer = clock.setTimeout(resolve, ANSWER_LIMIT_MS)
       const answered = (from?: string) => {
         if (from !== undefined) waiting.delete(from)
         if (waiting.size > 0 && this.#membership === membership) return
@@ -265,7 +286,7 @@ export class TabLink {
         resolve()
       }
       this.#syncing.set(nonce, answered)
-      this.post(undefined, { kind: 'taken', sessionId, nonce })
+      this.post(undefined, questionOf(nonce))
       answered()
     })
     this.#syncing.delete(nonce)
@@ -300,10 +321,16 @@ export class TabLink {
 
   #lead(): void {
     // It ended, or froze, without a goodbye. Its last messages are lost if this page was stopped too, which nothing shows.
-    if (this.#leader !== undefined && this.#leader !== this.id) this.#handle({ kind: 'missed', tab: this.#leader })
+    if (this.#leader !== undefined && this.#leader !== this.id) this.#handle({ kind: 'missed', tab: undefined })
     this.#fence = Math.max(this.#clock.now(), this.#fence + 1)
     this.#leadsSince = this.#clock.monotonic()
     this.#setLeader(this.id)
+  }
+
+  /** Another tab has taken the lock away, since this page was stopped. */
+  #lose(): void {
+    this.#handle({ kind: 'missed', tab: undefined })
+    this.#follow()
   }
 
   /** Another tab leads now, or may. */
@@ -380,7 +407,8 @@ export class TabLink {
     this.#tabs.add(from)
     if (from === this.#leader) this.#watch.handleSign()
     if (message.kind === 'state') this.#handleState(from, message.fence)
-    else if (message.kind === 'sync' && this.isLeader) this.post(from, { kind: 'synced', nonce: message.nonce })
+    else if (message.kind === 'sync' && (this.isLeader || envelope.to === undefined))
+      this.post(from, { kind: 'synced', nonce: message.nonce })
     else if (message.kind === 'synced') this.#syncing.get(message.nonce)?.(from)
     else if (message.kind === 'bye' && from === this.#leader) this.#setLeader(undefined)
     this.#handle({ kind: 'message', from, message })

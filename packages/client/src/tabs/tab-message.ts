@@ -42,7 +42,7 @@ export type TabMessage =
       readonly sessionId: string | undefined
       readonly conversation: string | undefined
     }
-  /** To the leader, which answers it with `synced` behind all frames that it has passed on. */
+  /** To the leader, or to all, which answer it with `synced` behind everything that they have said, and passed on. */
   | { readonly kind: 'sync'; readonly nonce: number }
   | { readonly kind: 'synced'; readonly nonce: number }
   /** The sender leaves. */

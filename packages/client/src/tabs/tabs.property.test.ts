@@ -91,6 +91,13 @@ describe.each([
       [at(0, 'deafen'), at(1, 'send'), at(1, 'crash', 4_000), at(1, 'thaw'), at(0, 'close')],
     ],
     [
+      'send a message once that another tab has sent while the page was stopped that leads now',
+      [
+        ...[at(0, 'freeze', 300), at(3, 'restart'), at(1, 'send', 4_000), at(3, 'open', 300)],
+        ...[at(3, 'deafen', 300), at(0, 'crash', 4_000), at(2, 'open', 4_000), at(0, 'crash')],
+      ],
+    ],
+    [
       'agree about a message that a page has missed of a tab that is loaded again',
       [at(3, 'send', 300), at(4, 'deafen'), at(3, 'reload', 4_000)],
     ],
