@@ -9,6 +9,7 @@ import { masking } from './measures/masking.ts'
 import type { Bench, Measure } from './measures/measure.ts'
 import { growth, heap } from './measures/memory.ts'
 import { page } from './measures/page.ts'
+import { tabs } from './measures/tabs.ts'
 import { throughput } from './measures/throughput.ts'
 import { view } from './measures/view.ts'
 import { buildPrograms } from './programs.ts'
@@ -21,6 +22,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   connect,
   page,
   flush,
+  tabs,
   masking,
   view,
   elements,

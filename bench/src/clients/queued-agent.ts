@@ -1,6 +1,6 @@
 import type { AiAgent } from '@aiagent/client'
 import { DONE, expectFrames, text } from '../frames.ts'
-import { connected, makeObservedAgent } from './library-client.ts'
+import { makeObservedAgent } from './library-client.ts'
 
 /** An agent that is ready, not connected, and has so many messages waiting. */
 export async function queuedAgent(endpoint: string, count: number): Promise<AiAgent> {
@@ -24,18 +24,4 @@ export function flush(agent: AiAgent): Promise<number> {
     })
     agent.connect().catch(reject)
   })
-}
-
-/** Microseconds for each of many awaited messages, in a chat whose transcript is full. */
-export async function timeSends(endpoint: string, count: number, isShared: boolean): Promise<number> {
-  const agent = await connected(makeObservedAgent(endpoint, isShared ? { tabs: 'share' } : {}))
-  const sendMany = async () => {
-    for (let index = 0; index < count; index++) await agent.send(text(80))
-  }
-  await sendMany()
-  const start = performance.now()
-  await sendMany()
-  const time = ((performance.now() - start) * 1000) / count
-  await agent.destroy()
-  return time
 }

@@ -1,14 +1,12 @@
 import { prepareChromium, servePages } from '@aiagent/test-support/chromium'
 import { launchRealTabs } from '@aiagent/test-support/real-tabs'
 import { bundlePage } from '../bundle-page.ts'
-import { atMost, type Finding, type Goal, median, summary } from '../figure.ts'
+import { atMost, type Finding, type Goal, summary } from '../figure.ts'
 import { type Bench, TRUSTS_SERVICE } from './measure.ts'
 
 const COUNT = 1_000
 const IN_FRONT = atMost(0.4)
 const HIDDEN = atMost(0.7)
-/** Messages that fill a transcript, whose limit is 5,000 by default. */
-const SENDS = 5_000
 
 /** How long a thousand messages that waited take to reach the service. */
 export async function flush(bench: Bench): Promise<Finding[]> {
@@ -46,30 +44,12 @@ async function flushInBrowser(bench: Bench): Promise<Finding[]> {
     await Promise.all([page.close(), cover?.close()])
     return Number(time)
   }
-  const timeSends = async (endpoint: string, isShared: boolean) => {
-    const page = await tabs.context.newPage()
-    await page.goto(server.url)
-    const time = await page.evaluate(`timeSends(${JSON.stringify(endpoint)}, ${SENDS}, ${isShared})`)
-    await page.close()
-    return Number(time)
-  }
   try {
     return await bench.withService(0, async ({ endpoint }) => {
       const times = bench.times(5, 1)
       const front = await repeat(times, () => flushOnce(endpoint, false))
       const hidden = await repeat(times, () => flushOnce(endpoint, true))
-      const alone = await repeat(times, () => timeSends(endpoint, false))
-      const shared = await repeat(times, () => timeSends(endpoint, true))
-      return [
-        found('in a page in front', front, IN_FRONT),
-        found('in a hidden page', hidden, HIDDEN),
-        {
-          name: 'send() in a page that shares its conversation with tabs',
-          ...summary(shared.map((time, index) => time / (alone[index] ?? Number.NaN))),
-          unit: '× without',
-          note: `${median(shared).toFixed(1)} µs, without ${median(alone).toFixed(1)} µs`,
-        },
-      ]
+      return [found('in a page in front', front, IN_FRONT), found('in a hidden page', hidden, HIDDEN)]
     })
   } finally {
     await Promise.all([tabs.close(), server.close()])

@@ -4,7 +4,7 @@ import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
 import { findEntry, findShownOfTabs } from '../log/other-pages.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
-import { Delivery, isSettled, type OutboxEntry } from '../outbox/delivery.ts'
+import { Delivery, isSettled, type OutboxEntry, stateOf } from '../outbox/delivery.ts'
 import type { TabLink } from './tab-link.ts'
 import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
@@ -28,6 +28,15 @@ interface Foreign extends OutboxEntry {
   isShown: boolean
   /** Whether its tab has ended, and nothing is in doubt. */
   isLeft: boolean
+}
+
+/** A message that this tab or another one has sent. */
+interface Sent {
+  readonly id: string
+  readonly message: Message
+  /** The tab that has sent it; undefined for this one. */
+  readonly owner: string | undefined
+  readonly state: DeliveryState
 }
 
 /** Messages that other tabs have sent, with their delivery as those tabs report it, and as histories of the session show it. */
@@ -77,7 +86,10 @@ export class ForeignMessages {
     const { messageId } = message
     if (messageId === undefined) return
     this.#messages.delete(messageId)
-    this.#link.post(undefined, { kind: 'said', message: saidMessage(message, messageId, this.#parts.scope.facts.sessionId) })
+    this.#link.post(undefined, {
+      kind: 'said',
+      message: saidMessage(message, messageId, this.#parts.scope.facts.sessionId),
+    })
   }
 
   // ── What the other tabs say ───────────────────────────────────────────────────────────────────────────────────────
@@ -163,13 +175,12 @@ export class ForeignMessages {
 
   /** Tells the others, before this page is left, which messages have not arrived: one of them may have missed them. */
   handOver(): void {
-    for (const said of this.#sent()) if (OPEN_STATES.has(said.state)) this.#link.post(undefined, said)
+    this.#tell(undefined, ({ state }) => OPEN_STATES.has(state))
   }
 
   /** Tells a new tab which messages of this one have not arrived. */
   greet(tab: string): void {
-    for (const said of this.#sent())
-      if (said.owner === undefined && OPEN_STATES.has(said.state)) this.#link.post(tab, said)
+    this.#tell(tab, ({ owner, state }) => owner === undefined && OPEN_STATES.has(state))
   }
 
   /**
@@ -189,15 +200,13 @@ export class ForeignMessages {
     const { since = Number.POSITIVE_INFINITY } = known ?? {}
     const ids = new Set(known?.ids)
     const asked = new Set(known?.open)
-    for (const said of this.#sent()) {
-      const { message, owner, state } = said
-      const { id, role, timestamp } = message
+    this.#tell(tab, ({ id, message: { role, timestamp = 0 }, owner, state }) => {
+      if (owner === tab) return false
       const isMissed = (timestamp >= since && !ids.has(id)) || asked.has(id)
       const isOpen = owner !== undefined && OPEN_STATES.has(state)
       // No history shows a rating.
-      const isUnseen = !known && role === ROLE.FEEDBACK
-      if (owner !== tab && (isMissed || isOpen || isUnseen)) this.#link.post(tab, said)
-    }
+      return isMissed || isOpen || (!known && role === ROLE.FEEDBACK)
+    })
   }
 
   /** This tab joins another group, with the messages that it has. */
@@ -205,28 +214,33 @@ export class ForeignMessages {
     this.#joinedAt = undefined
   }
 
-  /** What was sent, as far as its delivery is known: in the order of the transcript, and what that does not show of other tabs. */
-  #sent(): (TabMessage & { readonly kind: 'said' })[] {
+  /**
+   * Posts what was sent, as far as its delivery is known: in the order of the transcript, then what that does not show of other
+   * tabs.
+   */
+  #tell(to: string | undefined, isWanted: (sent: Sent) => boolean): void {
     const { transcript, outbox, scope } = this.#parts
     const messages = new Map<string, Message>()
     for (const { message, direction } of transcript.get())
       if (direction === 'sent' && message.messageId !== undefined) messages.set(message.messageId, message)
     for (const { id, message } of this.#messages.values()) if (!messages.has(id)) messages.set(id, message)
-    return [...messages].flatMap(([id, message]) => {
-      const own = outbox.delivery(id)
+    for (const [id, message] of messages) {
+      const own = outbox.ledger.get(id)
       const foreign = own ? undefined : this.#messages.get(id)
-      const delivery = own ?? foreign
-      if (!delivery) return []
-      const { state, reason } = delivery
+      const entry = own ?? foreign
+      if (!entry) continue
+      const { reason } = entry
       const owner = foreign?.owner
-      return {
+      const state = stateOf(entry)
+      if (!isWanted({ id, message, owner, state })) continue
+      this.#link.post(to, {
         kind: 'said',
         message: saidMessage(message, id, scope.facts.sessionId),
         state,
         ...(reason && { reason }),
         ...(owner && { owner }),
-      }
-    })
+      })
+    }
   }
 
   #known(joinedAt: number): KnownMessages {

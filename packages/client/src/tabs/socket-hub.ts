@@ -29,6 +29,9 @@ import type { TabParts } from './tab-parts.ts'
 /** How many numbered frames are kept for tabs that open later. */
 const KEPT_FRAMES = 500
 
+/** Whether a frame may be a token or a goodbye: reading every frame is slow. */
+const MAY_BE_CONTROL = new RegExp(`"(?:${PERSONA.METADATA}|${PERSONA.SYSTEM})"`)
+
 interface Member {
   readonly tab: string
   readonly socket: number
@@ -83,7 +86,7 @@ export class SocketHub {
     const member = this.#members.get(keyOf(tab, socket))
     const real = this.#real
     if (!member?.isOpen || !real?.transport) return
-    const { persona, role } = objectIn(text) ?? {}
+    const { persona, role } = (MAY_BE_CONTROL.test(text) && objectIn(text)) || {}
     if (persona === PERSONA.METADATA && role === ROLE.TOKEN) {
       const isOpening = !member.hasSentToken
       member.hasSentToken = true
