@@ -53,6 +53,27 @@ describe.skipIf(!hasRedis())('an orderly hand-over on a service without receipts
     expect(acceptedTexts(service)).toHaveLength(count)
   })
 
+  it('[REL-146] tells none of 200 answered messages as unknown when three workers become four, and when all are replaced', async () => {
+    const { create, workers, ids, updates, isSettled, service, count } = await answered(200)
+    const add = async () => {
+      const worker = create()
+      workers.push(worker)
+      await worker.start()
+      await vi.waitFor(() => isSettled(workers), LIMIT)
+    }
+    for (let size = 1; size < 4; size++) await add()
+    for (let replaced = 0; replaced < 4; replaced++) {
+      await add()
+      await workers.shift()?.close()
+      await vi.waitFor(() => isSettled(workers), LIMIT)
+    }
+    const told = () => new Map(updates.map(({ conversationId, state }) => [conversationId, state]))
+    // Each conversation has moved at least once.
+    await vi.waitFor(() => expect(ids.filter(id => !told().has(id))).toEqual([]), LIMIT)
+    expect(updates.filter(({ state }) => state === 'unknown')).toEqual([])
+    expect(acceptedTexts(service)).toHaveLength(count)
+  }, 120_000)
+
   it('[REL-146] sends each message once, in order, when its worker is drained while messages wait', async () => {
     const { fleet, service } = fleets.create(PLAIN)
     const sender = fleet({ worker: false })
