@@ -45,6 +45,8 @@ export class ForeignMessages {
   readonly #link: TabLink
   readonly #messages = new Map<string, Foreign>()
   readonly #claimed = new WeakSet<TranscriptEntry>()
+  /** Messages of which another tab has reported that they have arrived, before this one was told of them; the oldest first. */
+  readonly #arrived = new Set<string>()
   /** When this tab had its first leader, in milliseconds since the epoch. */
   #joinedAt: number | undefined
   /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
@@ -104,7 +106,15 @@ export class ForeignMessages {
     }
     const message = this.#add(owner, said)
     if (message) this.#show(message, said, state)
-    if (state !== undefined) this.update(owner, said.id, state, reason, said.timestamp)
+    if (state === undefined) return
+    // A tab repeats what it knew when it was asked.
+    if (this.#arrived.delete(said.id)) this.update(owner, said.id, 'acknowledged', undefined, said.timestamp)
+    else this.update(owner, said.id, state, reason, said.timestamp)
+  }
+
+  #noteArrived(id: string): void {
+    this.#arrived.add(id)
+    if (this.#arrived.size > KEPT) for (const oldest of this.#arrived) return void this.#arrived.delete(oldest)
   }
 
   /** A tab repeats what became of another one's message. Of the rest it may know less than this one. */
@@ -164,6 +174,7 @@ export class ForeignMessages {
   /** The tab that sent it reports its delivery. */
   update(owner: string, id: string, state: string, reason?: string, sentAt = this.#now): void {
     const foreign = this.#messages.get(id)
+    if (!foreign && state === 'acknowledged') this.#noteArrived(id)
     if (!foreign || !isState(state)) return
     foreign.owner = owner
     if (state === 'sending' || state === 'queued') foreign.isShown = foreign.isLeft = false
@@ -341,6 +352,7 @@ export class ForeignMessages {
   clear(reason: DeliveryReason): void {
     const messages = [...this.#messages.values()]
     this.#messages.clear()
+    this.#arrived.clear()
     this.#joinedAt = undefined
     this.#openedAt = Number.POSITIVE_INFINITY
     for (const foreign of messages) if (!isSettled(foreign.state)) this.#set(foreign, 'unknown', reason)

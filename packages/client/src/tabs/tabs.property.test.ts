@@ -102,6 +102,13 @@ describe.each([
       [at(3, 'send', 300), at(4, 'deafen'), at(3, 'reload', 4_000)],
     ],
     [
+      'agree about a message of a tab that is loaded again while the former leader settles it',
+      [
+        ...[at(1, 'close'), at(2, 'open', 1), at(0, 'deafen'), at(4, 'ask')],
+        ...[at(2, 'pass', 4_000), at(4, 'send', 300), at(2, 'reload')],
+      ],
+    ],
+    [
       'report a message as unknown once that a tab sends before it notices a sign-out',
       [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
     ],
