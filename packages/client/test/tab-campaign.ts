@@ -169,7 +169,7 @@ export class TabCampaign {
       if (times > 0) continue
       // A tab that ends when the others have left its user is the last one that knows.
       if ((isLate || this.#userOf.get(text) !== this.#user) && !this.#open.includes(by)) continue
-      // Nor can one tell of it that was stopped when all others ended that knew it.
+      // Nor does a tab know it that was stopped when all others ended that did.
       if (this.#hasDeaf && this.#all.every(each => each.hasEndedSilently || !each.outcomes.has(id))) continue
       const tabs = this.#renewals > 0 ? this.#all : this.#open
       const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])

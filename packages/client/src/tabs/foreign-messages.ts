@@ -45,7 +45,7 @@ export class ForeignMessages {
   readonly #link: TabLink
   readonly #messages = new Map<string, Foreign>()
   readonly #claimed = new WeakSet<TranscriptEntry>()
-  /** Messages of which another tab has reported that they have arrived, before this one was told of them; the oldest first. */
+  /** Messages that have arrived, as another tab has reported before this one knew them; the oldest first. */
   readonly #arrived = new Set<string>()
   /** When this tab had its first leader, in milliseconds since the epoch. */
   #joinedAt: number | undefined
