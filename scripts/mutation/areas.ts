@@ -64,7 +64,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: withTests(whole('outbox', 'outbox'), SENDING_AGENT),
-  delivery: withTests(whole('outbox', 'lane', 'ledger', 'delivery'), SENDING_AGENT),
+  delivery: withTests(whole('outbox', 'lane', 'ledger'), SENDING_AGENT),
   'stored-queue': withTests(
     {
       files: [`${client}/resume/stored-queue.ts`, `${client}/storage/handed-over.ts`],
@@ -73,7 +73,11 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
   'turn-taking': whole('outbox', 'turn-taking'),
-  transcript: withTests(beside(`${client}/log/transcript`), [`${client}/ai-agent.transcript.test.ts`]),
+  transcript: withTests(beside(`${client}/log/message-log`, `${client}/log/delivery`), [
+    `${client}/log/transcript.test.ts`,
+    `${client}/ai-agent.transcript.test.ts`,
+    ...SENDING_AGENT,
+  ]),
   recovery: withTests(whole('conversation', 'recovery'), [`${client}/ai-agent.transcript.test.ts`]),
   reconcile: {
     files: ['reconcile', 'other-pages'].map(name => `${client}/log/${name}.ts`),

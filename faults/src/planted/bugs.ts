@@ -19,7 +19,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: 'packages/client/src/outbox/lane.ts',
     find: 'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return\n',
     replace:
-      'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return void this.#ledger.remove(entry)\n',
+      'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return void this.#log.remove(entry)\n',
     shownBy: ['lost', 'hung'],
   },
   {
@@ -43,8 +43,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'missed-answer',
     title: 'the first message that was missed in an outage is not recovered',
     file: 'packages/client/src/conversation/recovery.ts',
-    find: 'transcript.insert(mergeHistory(history, options), sessionId',
-    replace: 'transcript.insert(mergeHistory(history, options).slice(1), sessionId',
+    find: 'log.insert(mergeHistory(history, options), sessionId',
+    replace: 'log.insert(mergeHistory(history, options).slice(1), sessionId',
     shownBy: ['transcript'],
   },
   {
@@ -59,9 +59,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'undone-outcome',
     title: 'a message that was acknowledged is reported as unknown when its session ends',
     file: 'packages/client/src/outbox/ledger.ts',
-    find: 'for (const entry of [...this.#sent])\n',
+    find: 'for (const entry of [...this.#log.sent])\n',
     replace:
-      "for (const entry of this.#settled) this.#tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#sent])\n",
+      "for (const entry of this.#log.written)\n      if (entry.state === 'acknowledged') this.#tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#log.sent])\n",
     shownBy: ['untrue report'],
   },
   {

@@ -20,11 +20,11 @@ import { createContextMessage } from './conversation/message-helpers.ts'
 import { MessageStreams } from './conversation/message-streams.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
+import type { Delivery } from './log/delivery.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'
 import type { Message, MessageObject, SendOptions } from './log/message.ts'
 import type { Logger } from './logger.ts'
 import type { MaskingPreview } from './masking/masking.ts'
-import type { Delivery } from './outbox/delivery.ts'
 import type { AskOptions } from './outbox/outbox.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
@@ -260,22 +260,22 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The transcript, in order. Without options it is the same frozen array until an entry changes. */
   getTranscript(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    return this.#parts.transcript.get(options)
+    return this.#parts.log.entries(options)
   }
 
   /** The transcript as plain objects, for storage or JSON. */
   getTranscriptAsJSON(options?: TranscriptOptions): TranscriptRow[] {
-    return this.#parts.transcript.toJSON(options)
+    return this.#parts.log.toJSON(options)
   }
 
   /** Number of entries in the transcript. */
   getTranscriptSize(): number {
-    return this.#parts.transcript.size
+    return this.#parts.log.size
   }
 
   /** Empties the transcript, and emits `transcriptCleared`. */
   clearTranscript(): void {
-    this.#parts.transcript.clear()
+    this.#parts.log.clear()
   }
 
   /** With `tabs: 'share'`: tells the other tabs that the user has read everything. They emit `conversationRead`. */

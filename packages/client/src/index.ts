@@ -164,6 +164,7 @@ export type {
 } from './events.ts'
 export type { InitializedAgent } from './facts.ts'
 export type { EnvironmentName } from './init-params.ts'
+export type { Delivery } from './log/delivery.ts'
 export type {
   DeliveryMode,
   DeliveryOutcome,
@@ -196,7 +197,6 @@ export {
 } from './logger.ts'
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
-export type { Delivery } from './outbox/delivery.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
 export type { AskOptions } from './outbox/outbox.ts'
 export type { Clock } from './platform/clock.ts'

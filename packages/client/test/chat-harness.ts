@@ -8,7 +8,7 @@ import { ContextStore } from '../src/chat/context-store.ts'
 import { Liveness } from '../src/chat/liveness.ts'
 import { ApiError, ConnectionError, SDKError } from '../src/errors.ts'
 import type { AgentEventPayloadMap, AgentEventType } from '../src/events.ts'
-import { Transcript } from '../src/log/transcript.ts'
+import { MessageLog } from '../src/log/message-log.ts'
 import { Masking } from '../src/masking/masking.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
 import type { ApiHelper } from '../src/rest/api-helper.ts'
@@ -39,8 +39,8 @@ export function createSession(given: SessionSetUp, keeper?: SessionKeeper): Chat
   const config = { ...(given.suppliedId !== undefined && { sessionId: given.suppliedId }) }
   const environment = { clock: new ManualClock(), WebSocket: FakeWebSocket }
   const scope = setUpScope({ config, api: sessionApi(given), environment })
-  const transcript = new Transcript({}, scope)
-  return new ChatSession(scope, { get: () => ({ plan: 'gold' }) }, transcript, keeper && (async use => use(keeper)))
+  const log = new MessageLog({}, scope)
+  return new ChatSession(scope, { get: () => ({ plan: 'gold' }) }, log, keeper && (async use => use(keeper)))
 }
 
 /** Whether the next opening of the chat sends the context to the session. */
@@ -98,8 +98,8 @@ export function setUpChat(given: ChatSetUp = {}) {
   const { keeper } = given
   const context = new ContextStore(scope)
   if (given.context) context.merge(given.context)
-  const transcript = new Transcript({}, scope)
-  const session = new ChatSession(scope, context, transcript, keeper && (async use => use(keeper)))
+  const log = new MessageLog({}, scope)
+  const session = new ChatSession(scope, context, log, keeper && (async use => use(keeper)))
   const noToken = () => Promise.reject(new Error('no token expected'))
   const authentication = {
     getToken: noToken,
@@ -118,7 +118,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     { random: () => 0 },
   )
   const connection = new Connection(scope, policy, { session, authentication })
-  const chat = new Chat(scope, { connection, session, authentication, transcript })
+  const chat = new Chat(scope, { connection, session, authentication, log })
   connection.observe({ handleFrame: data => tell(`received ${data}`) })
   const liveness = new Liveness(scope, connection, session)
   const masking = new Masking({})
@@ -129,7 +129,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     chat,
     session,
     context,
-    transcript,
+    log,
     liveness,
   })
   return {

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { getHeapSnapshot } from 'node:v8'
 import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import { AiAgent } from '../src/ai-agent.ts'
+import type { AiAgentConfig } from '../src/config.ts'
 import { passing, sendInDoubt, setUp } from './agent-harness.ts'
 
 /*
- * Prints how many texts of two conversations are in the heap: of one that goes on, and of one whose user has signed out. It is a
- * separate program, since a snapshot contains the heap of everything that runs in a process.
+ * Prints how many texts of three conversations are in the heap: of one that goes on, of one whose user has signed out, and of one
+ * that goes on without a transcript. It is a separate program, since a snapshot contains the heap of everything that runs in a
+ * process.
  */
 
 /** How often each mark is in the heap behind a number. */
@@ -24,12 +26,18 @@ async function countInHeap(marks: readonly string[]): Promise<number[]> {
   return counts
 }
 
-/** An agent with a message in each state and answers, all of which contain the mark. */
-async function setUpTalk(mark: string) {
+/** An agent with its service, which keeps the last message of each list. */
+function setUpAgent(config: Partial<AiAgentConfig> = {}) {
   const settings = { recordingLimit: 1, historyLimit: 1, resumeBufferLimit: 1, heartbeatBeforeReply: false }
   const { clock, emulator, environment } = setUp({ settings, reply: ({ text }) => ({ content: `${text}, really` }) })
   // The harness records events, which would hold the texts.
-  const agent = new AiAgent({ id: 'help', endpoint: emulator.origin }, environment)
+  const agent = new AiAgent({ id: 'help', endpoint: emulator.origin, ...config }, environment)
+  return { clock, emulator, agent }
+}
+
+/** An agent with a message in each state and answers, all of which contain the mark. */
+async function setUpTalk(mark: string) {
+  const { clock, emulator, agent } = setUpAgent()
   let said = 0
   const text = () => `${mark} says ${++said}`
   await agent.send(text())
@@ -45,9 +53,23 @@ async function setUpTalk(mark: string) {
   return { agent, clock }
 }
 
-const marks = [randomUUID(), randomUUID()] as const
+/** An agent without a transcript after 1,000 answered messages, and one that it could not deliver. All contain the mark. */
+async function setUpTalkWithoutTranscript(mark: string) {
+  const { clock, emulator, agent } = setUpAgent({ transcriptConfig: { enabled: false } })
+  await agent.initialize()
+  await agent.connect()
+  for (let n = 0; n < 1_000; n++) await passing(clock, agent.ask(`${mark} says ${n}`))
+  await clock.advance(20_000)
+  await passing(clock, agent.ask('one more'))
+  await sendInDoubt(agent, emulator, `${mark} says what is lost`)
+  await clock.advance(20_000)
+  return agent
+}
+
+const marks = [randomUUID(), randomUUID(), randomUUID()] as const
 const [staying, leaving] = [await setUpTalk(marks[0]), await setUpTalk(marks[1])]
 await passing(leaving.clock, leaving.agent.logout())
-const [going, left] = await countInHeap(marks)
-console.log(JSON.stringify({ going, left }))
-await Promise.all([staying.agent.destroy(), leaving.agent.destroy()])
+const passed = await setUpTalkWithoutTranscript(marks[2])
+const [going, left, unwritten] = await countInHeap(marks)
+console.log(JSON.stringify({ going, left, unwritten }))
+await Promise.all([staying.agent.destroy(), leaving.agent.destroy(), passed.destroy()])

@@ -5,7 +5,9 @@ import type { SharedConversation } from '../src/chat/shared-conversation.ts'
 import type { Transport } from '../src/chat/transport.ts'
 import type { SDKError } from '../src/errors.ts'
 import type { DeliveryMode, DeliveryUpdate } from '../src/log/delivery-state.ts'
+import type { TranscriptConfig } from '../src/log/entry.ts'
 import type { Message } from '../src/log/message.ts'
+import { MessageLog } from '../src/log/message-log.ts'
 import { readHistory } from '../src/log/reconcile.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
 import type { FakePage } from './fake-page.ts'
@@ -24,6 +26,8 @@ export interface OutboxSetUp {
   hasReceipts?: boolean
   /** Whether the service repeats what was missed. @default false */
   hasResume?: boolean
+  /** Settings of the transcript. */
+  transcript?: TranscriptConfig
   /** The turn of questions between tabs. */
   turn?: SharedConversation['turn']
 }
@@ -59,6 +63,7 @@ export function setUpOutbox({
   delivery = 'at-most-once',
   hasReceipts = false,
   hasResume = false,
+  transcript = {},
   turn,
 }: OutboxSetUp = {}) {
   const clock = new ManualClock()
@@ -91,6 +96,10 @@ export function setUpOutbox({
     flushed.push(count)
     on.flushed?.()
   })
+  listen(scope, 'transcriptUpdate', ({ message }) => {
+    accepted.push(message)
+    on.accepted?.(message)
+  })
   listen(scope, 'error', ({ error }) => void failures.push(error))
   listen(scope, 'deliveryUpdate', update => {
     updates.push(update)
@@ -99,6 +108,7 @@ export function setUpOutbox({
   const state = {
     isOwnSession: true,
     connection: 'IDLE' as ConnectionState,
+    lastInboundAt: undefined as number | undefined,
     get isReady() {
       return scope.status.isReady
     },
@@ -123,17 +133,15 @@ export function setUpOutbox({
       get state() {
         return state.connection
       },
+      get lastInboundAt() {
+        return state.lastInboundAt
+      },
       observe() {},
     },
     session: { handleReceipt() {} },
     context: { merge() {} },
-    transcript: {
-      get: () => accepted.map(message => ({ message })),
-      record: (message: Message) => {
-        accepted.push(message)
-        on.accepted?.(message)
-      },
-    },
+    // The ids of the messages go on without gaps.
+    log: new MessageLog(transcript, { emit: scope.emit.bind(scope), newId: () => 'entry' }),
     liveness: { handleSent() {} },
   } as never)
   const opened = new Set<string>()
@@ -241,6 +249,7 @@ export function setUpDelivery(given: OutboxSetUp = {}) {
   const confirm = (id: string) => outbox.handleReceipt(receipt(id) as never)
   /** A message of the service arrives. */
   const hear = (frame: object) => {
+    parts.state.lastInboundAt = clock.monotonic()
     for (const message of messagesOf([frame])) outbox.handleMessage(message)
   }
   return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm, hear }

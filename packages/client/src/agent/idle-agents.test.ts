@@ -17,16 +17,14 @@ describe('a disconnected agent', () => {
         new AgentScope({ id: 'help', endpoint: emulator.origin }, resolveEnvironment(environment)),
       )
       const lifecycle = new AgentLifecycle(parts)
-      const { outbox, context, start, chat, transcript, authentication } = parts
+      const { outbox, context, start, chat, log, authentication } = parts
       await lifecycle.initialize({}, undefined)
       if (isConnected) {
         await lifecycle.connect(undefined)
         outbox.send('hello')
         await passing(clock, lifecycle.disconnect({}))
       }
-      return [lifecycle, chat, outbox, transcript, context, authentication, start].map(
-        part => new WeakRef<object>(part),
-      )
+      return [lifecycle, chat, outbox, log, context, authentication, start].map(part => new WeakRef<object>(part))
     }
     const references = [...(await use(true)), ...(await use(false))]
     // A part that is still being loaded holds its agent until then.

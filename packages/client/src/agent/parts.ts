@@ -13,7 +13,7 @@ import { Inbox } from '../conversation/inbox.ts'
 import type { MessageStreams } from '../conversation/message-streams.ts'
 import { Recovery } from '../conversation/recovery.ts'
 import { WorkingState } from '../conversation/working-state.ts'
-import { Transcript } from '../log/transcript.ts'
+import { MessageLog } from '../log/message-log.ts'
 import { Masking } from '../masking/masking.ts'
 import type { QueueStore } from '../outbox/ledger.ts'
 import { Outbox } from '../outbox/outbox.ts'
@@ -33,7 +33,7 @@ export class AgentParts {
   readonly scope: AgentScope
   readonly authentication: AuthenticationService
   readonly masking: Masking
-  readonly transcript: Transcript
+  readonly log: MessageLog
   readonly context: ContextStore
   /** Settles when the stored context has been read. */
   readonly contextRestored: Awaitable<void>
@@ -68,14 +68,14 @@ export class AgentParts {
     const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange }
     this.authentication = new AuthenticationService(config.auth, ofAuthentication, scope)
     this.masking = new Masking(config.masking)
-    this.transcript = new Transcript(config.transcript, scope)
+    this.log = new MessageLog(config.transcript, scope)
     this.context = new ContextStore(scope)
     this.contextRestored = this.context.restore()
     this.start = new Start(scope, this)
     this.tabs = this.#createTabs()
     if (this.tabs) this.start.forgetMissed = async () => this.tabs?.(group => group?.forgetMissed())
     this.resume = this.#createResume()
-    this.session = new ChatSession(scope, this.context, this.transcript, this.resume)
+    this.session = new ChatSession(scope, this.context, this.log, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
     this.connection = new Connection(scope, this.policy, this)
     this.chat = new Chat(scope, this)
@@ -89,7 +89,7 @@ export class AgentParts {
 
     // The order of a sign-out.
     if (this.tabs) scope.own({ forgetUser: () => this.group?.forgetUser() })
-    scope.own(this.transcript)
+    scope.own(this.log)
     scope.own(this.context)
     scope.own(this.session)
     scope.own(this.outbox)
@@ -147,7 +147,7 @@ export class AgentParts {
     this.outbox.leaveConversation()
     this.inbox.clear()
     this.recovery.clear()
-    this.transcript.clear()
+    this.log.clear()
     this.group?.handleDropped()
   }
 

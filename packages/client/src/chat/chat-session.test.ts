@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSession, deferred, sendsContext, watch } from '../../test/chat-harness.ts'
 import { listen, setUpScope } from '../../test/fake-scope.ts'
 import { ApiError, type SDKError } from '../errors.ts'
-import { Transcript } from '../log/transcript.ts'
+import { MessageLog } from '../log/message-log.ts'
 import { ChatSession, type SessionKeeper } from './chat-session.ts'
 
 const NEVER = new AbortController().signal
@@ -250,7 +250,7 @@ describe('the check of a session after failed attempts', () => {
     const scope = setUpScope({ config: { sessionId: 'old' }, api, environment: { clock } })
     const errors: SDKError[] = []
     listen(scope, 'error', ({ error }) => void errors.push(error))
-    const session = new ChatSession(scope, { get: () => null }, new Transcript({}, scope))
+    const session = new ChatSession(scope, { get: () => null }, new MessageLog({}, scope))
     await session.begin(NEVER)
     return { clock, session, errors, calls }
   }

@@ -1,6 +1,6 @@
 import { addMessageId, encodeMessage, isSessionRefusal, PERSONA, ROLE } from '@aiagent/protocol'
 import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
-import { recordOwnFrame, type Transcript } from '../log/transcript.ts'
+import { type MessageLog, recordOwnFrame } from '../log/message-log.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
@@ -62,7 +62,7 @@ const DOUBTFUL_FAILURES = 2
 export class ChatSession {
   readonly #scope: AgentScope<never>
   readonly #context: Pick<ContextStore, 'get'>
-  readonly #transcript: Transcript
+  readonly #log: MessageLog
   readonly #keeper: OptionalFeature<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
   /**
@@ -96,12 +96,12 @@ export class ChatSession {
   constructor(
     scope: AgentScope<never>,
     context: Pick<ContextStore, 'get'>,
-    transcript: Transcript,
+    log: MessageLog,
     keeper?: OptionalFeature<SessionKeeper>,
   ) {
     this.#scope = scope
     this.#context = context
-    this.#transcript = transcript
+    this.#log = log
     this.#keeper = keeper
     this.#id = scope.facts.sessionId = scope.config.sessionId
     this.#needsContext = this.#id !== undefined
@@ -264,7 +264,7 @@ export class ChatSession {
     this.#unconfirmed = id === undefined ? undefined : { frame, id }
     try {
       transport.send(id === undefined ? frame : addMessageId(frame, id))
-      if (!isAgain) recordOwnFrame(this.#scope, this.#transcript, message)
+      if (!isAgain) recordOwnFrame(this.#scope, this.#log, message)
       if (id === undefined) this.#needsContext = false
     } catch {
       // The socket is closing: the next opening sends it.

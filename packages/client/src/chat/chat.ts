@@ -1,7 +1,7 @@
 import { addMessageId, CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
-import { recordOwnFrame, type Transcript } from '../log/transcript.ts'
+import { type MessageLog, recordOwnFrame } from '../log/message-log.ts'
 import { sleep } from '../platform/clock.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
@@ -30,7 +30,7 @@ export class Chat {
   readonly #session: ChatSession
   readonly #connection: Connection
   readonly #token: TokenDialogue
-  readonly #transcript: Transcript
+  readonly #log: MessageLog
   /** The end of an open connection by this client: a disconnect frame, then the close. */
   #departure: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** Ended by a disconnect of the host: earlier operations that are still pending are cancelled. */
@@ -44,14 +44,14 @@ export class Chat {
       connection: Connection
       session: ChatSession
       authentication: AuthenticationService
-      transcript: Transcript
+      log: MessageLog
     },
   ) {
     this.#scope = scope
     this.#session = parts.session
     this.#connection = parts.connection
     this.#token = new TokenDialogue(scope, parts)
-    this.#transcript = parts.transcript
+    this.#log = parts.log
   }
 
   /** Whether the chat is open and messages wait for the access token. */
@@ -144,7 +144,7 @@ export class Chat {
       const goodbye = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
       const frame = encodeMessage(goodbye)
       transport.send(facts.hasReceipts ? addMessageId(frame, this.#scope.newId()) : frame)
-      recordOwnFrame(this.#scope, this.#transcript, goodbye)
+      recordOwnFrame(this.#scope, this.#log, goodbye)
     } catch {
       // Then the service detects it by the close.
     }

@@ -36,7 +36,7 @@ function setUp(during: (entry: string) => void = () => {}) {
   const inbox = new Inbox(scope, {
     processor,
     connection: { observe() {}, confirm() {}, refuseFrames: () => void overflows++ },
-    transcript: {
+    log: {
       record: (message: Message, _direction: string, _timestamp: number, type: string, size: number) => {
         sizes.push(size)
         note(`arrived ${message.content} ${type}`)

@@ -3,7 +3,7 @@ import type { ChatObserver, Connection } from '../chat/connection.ts'
 import { MessageError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { type Message, receivedMessage } from '../log/message.ts'
-import type { Transcript } from '../log/transcript.ts'
+import type { MessageLog } from '../log/message-log.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { AgentScope } from '../scope.ts'
@@ -25,7 +25,7 @@ export class Inbox implements ChatObserver {
   readonly #scope: AgentScope<InboundEventType>
   readonly #processor: MessageProcessor
   readonly #connection: Connection
-  readonly #transcript: Transcript
+  readonly #log: MessageLog
   readonly #outbox: Outbox
   readonly #recovery: Recovery
   readonly #working: WorkingState
@@ -42,14 +42,14 @@ export class Inbox implements ChatObserver {
     {
       processor,
       connection,
-      transcript,
+      log,
       outbox,
       recovery,
       working,
     }: {
       processor: MessageProcessor
       connection: Connection
-      transcript: Transcript
+      log: MessageLog
       outbox: Outbox
       recovery: Recovery
       working: WorkingState
@@ -58,7 +58,7 @@ export class Inbox implements ChatObserver {
     this.#scope = scope
     this.#processor = processor
     this.#connection = connection
-    this.#transcript = transcript
+    this.#log = log
     this.#outbox = outbox
     this.#recovery = recovery
     this.#working = working
@@ -178,7 +178,7 @@ export class Inbox implements ChatObserver {
   #record(message: Message, type: string | undefined, size: number): void {
     if (message.persona === PERSONA.AGENT) this.#connection.confirm()
     const timestamp = message.timestamp ?? this.#scope.environment.clock.now()
-    this.#transcript.record(message, 'received', timestamp, type, size, this.#recovery.isReplaying)
+    this.#log.record(message, 'received', timestamp, type, size, this.#recovery.isReplaying)
   }
 
   /** The events were emitted: everything follows that the message changes in the conversation. */

@@ -3,6 +3,7 @@ import type { ChatSession, Opening } from '../chat/chat-session.ts'
 import type { ChatObserver, Connection } from '../chat/connection.ts'
 import type { RecoverySource } from '../events.ts'
 import type { HistoryElement, Message } from '../log/message.ts'
+import type { MessageLog } from '../log/message-log.ts'
 import {
   type HistoryMergeOptions,
   haveSameMark,
@@ -11,7 +12,6 @@ import {
   mergeHistory,
   readHistory,
 } from '../log/reconcile.ts'
-import type { Transcript } from '../log/transcript.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
@@ -61,7 +61,7 @@ export class Recovery implements ChatObserver {
   readonly #scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>
   readonly #session: ChatSession
   readonly #outbox: Outbox
-  readonly #transcript: Transcript
+  readonly #log: MessageLog
   readonly #processor: MessageProcessor
   readonly #parts: { readonly streams: MessageStreams | undefined }
   readonly #working: WorkingState
@@ -80,7 +80,7 @@ export class Recovery implements ChatObserver {
       connection: Connection
       session: ChatSession
       outbox: Outbox
-      transcript: Transcript
+      log: MessageLog
       processor: MessageProcessor
       readonly streams: MessageStreams | undefined
       working: WorkingState
@@ -91,7 +91,7 @@ export class Recovery implements ChatObserver {
     this.#parts = parts
     this.#session = parts.session
     this.#outbox = parts.outbox
-    this.#transcript = parts.transcript
+    this.#log = parts.log
     this.#processor = parts.processor
     this.#working = parts.working
     this.#resume = parts.resume
@@ -305,41 +305,39 @@ export class Recovery implements ChatObserver {
     if (!followed || !options || followed.isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
     for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
-      this.#transcript.noteMissing(message, direction)
+      this.#log.noteMissing(message, direction)
     followed.isFromStart = true
   }
 
   #mergeOptions(): HistoryMergeOptions | undefined {
-    const transcript = this.#transcript
+    const log = this.#log
     const { sessionId } = this.#scope.facts
     const { opening, openedAt = 0, isFromStart = false } = this.#followed ?? {}
     if (sessionId === undefined || sessionId !== opening?.sessionId) return undefined
-    return { transcript, sessionId, openedAt, isFromStart: isFromStart && transcript.isComplete }
+    return { log, sessionId, openedAt, isFromStart: isFromStart && log.isComplete }
   }
 
   /** Adds the messages that were missed to the transcript, and reports them. */
   #recover(list: readonly unknown[], source: RecoverySource): void {
-    const transcript = this.#transcript
+    const log = this.#log
     const followed = this.#followed
     const options = this.#mergeOptions()
     if (!followed || !options) return
     const { sessionId } = options
     const history = readHistory(list, this.#scope.facts)
     const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
-    const { inserted, removed } = transcript.insert(mergeHistory(history, options), sessionId, typeOf, {
-      recovered: true,
-    })
+    const { inserted, removed } = log.insert(mergeHistory(history, options), sessionId, typeOf, true)
     const messages = inserted.map(({ message }) => message)
     if (source === 'rest') followed.addRecovered(messages)
     // A listener may sign out or restart.
     const isLeft = () => this.#followed !== followed
     for (const { message, entry } of inserted) {
-      if (entry) transcript.report(entry)
+      if (entry) log.report(entry)
       if (isLeft()) return
       if (message.persona === PERSONA.AGENT) this.#report(message, isLeft)
       if (isLeft()) return
     }
-    transcript.reportTrimmed(removed)
+    log.reportTrimmed(removed)
     if (messages.length > 0) this.#reportRecovered(messages, source)
     if (isLeft()) return
     this.#handOver(history)

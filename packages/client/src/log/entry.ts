@@ -47,7 +47,7 @@ export interface TranscriptOptions {
   role?: string
 }
 
-/** One message with its direction and origin. */
+/** One message with its direction and origin. Frozen. */
 export interface TranscriptEntry {
   /** Unique, even if the service repeats its message ids, and the same for the lifetime of the entry. */
   readonly id: string

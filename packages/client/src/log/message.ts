@@ -215,6 +215,18 @@ export function isUserMessage({ persona, role }: Message): boolean {
   return persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
 }
 
+/** Author and text of a message; of one without a text, its data. */
+export function wordsOf({ persona, role, content, messageData }: Message): string {
+  return JSON.stringify([persona, role, content || [messageData ?? null]])
+}
+
+/** A fingerprint of a text for comparisons within this page: FNV-1a over its UTF-16 units, without a copy of the text. */
+export function fingerprintOf(text: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return hash.toString(36)
+}
+
 /** Roles in which only the client sends system messages. */
 const CLIENT_ROLES: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ROLE.CONTEXT,

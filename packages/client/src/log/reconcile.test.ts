@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TranscriptConfig, TranscriptEntry } from './entry.ts'
 import { Message } from './message.ts'
+import { MessageLog } from './message-log.ts'
 import { findEntry, findShownOfTabs } from './other-pages.ts'
 import {
   findAnswer,
@@ -12,7 +13,6 @@ import {
   type Point,
   readHistory,
 } from './reconcile.ts'
-import { Transcript } from './transcript.ts'
 
 const NOW = 1_000_000
 const origin = { agentName: 'Help Desk', agentId: 'help', sessionId: 's1' }
@@ -41,9 +41,9 @@ const answer = (messageId: string | undefined, content: string, timestamp?: numb
 
 /** A page with its transcript, and the steps of a test. */
 function setUp(config: TranscriptConfig = {}, more: Partial<HistoryMergeOptions> = {}) {
-  const transcript = new Transcript(config)
+  const transcript = new MessageLog(config)
   const { sessionId } = origin
-  const options: HistoryMergeOptions = { transcript, sessionId, openedAt: NOW, isFromStart: true, ...more }
+  const options: HistoryMergeOptions = { log: transcript, sessionId, openedAt: NOW, isFromStart: true, ...more }
   const record = (direction: 'sent' | 'received') => (frame: Frame, sessionId: string | undefined) =>
     transcript.record(
       new Message(frame.persona, frame.role, frame.content, { ...frame, sessionId }),
@@ -60,7 +60,7 @@ function setUp(config: TranscriptConfig = {}, more: Partial<HistoryMergeOptions>
       transcript
         .insert(mergeHistory(readHistory(list, origin), options), sessionId, () => undefined)
         .inserted.map(({ message }) => message.content),
-    contents: () => transcript.get().map(({ message }) => message.content),
+    contents: () => transcript.entries().map(({ message }) => message.content),
   }
 }
 
@@ -463,7 +463,7 @@ describe('findEntry', () => {
     ['its words, from a minute before it on', { id: 'x', content: 'one' }, 'm-1'],
     ['no other author, role or words', { id: 'x', content: 'three' }, undefined],
   ])('finds the entry with %s', (_case, sent, expected) => {
-    const entries = page.transcript.get()
+    const entries = page.transcript.entries()
     const found = findEntry(entries, { ...customer('', NOW), ...sent }, () => true)
     expect(found?.message.messageId).toBe(expected)
     if (expected !== sent.id) expect(findEntry(entries, { ...customer('', NOW), ...sent }, () => false)).toBeUndefined()
@@ -499,7 +499,7 @@ describe('findShownOfTabs', () => {
       const messageId = content.startsWith('?') ? undefined : String(index)
       page.sent({ ...customer(content.replace('?', ''), NOW + Number(time) * MINUTE), messageId })
     }
-    return page.transcript.get()
+    return page.transcript.entries()
   }
 
   const knownOf = (entries: readonly TranscriptEntry[]) =>
@@ -536,7 +536,7 @@ describe('findShownOfTabs', () => {
       [{ persona: 'system', role: 'feedback', timestamp: NOW }, customer('one', NOW)],
       origin,
     ).map(({ message }) => message)
-    expect(findShownOfTabs(history, knownOf(page.transcript.get()))).toEqual([])
+    expect(findShownOfTabs(history, knownOf(page.transcript.entries()))).toEqual([])
   })
 })
 
@@ -598,11 +598,11 @@ describe('a history', () => {
             expect(isAsked ?? false).toBe(question?.hasArrived ?? false)
           }
           page.merge(record)
-          const received = page.transcript.get({ direction: 'received' }).map(({ message }) => message.content)
+          const received = page.transcript.entries({ direction: 'received' }).map(({ message }) => message.content)
           expect(received).toEqual(record.filter(({ persona }) => persona === 'agent').map(({ content }) => content))
           expect(page.merge(record)).toEqual([])
         }
-        expect(page.transcript.get({ direction: 'sent' })).toHaveLength(
+        expect(page.transcript.entries({ direction: 'sent' })).toHaveLength(
           connections.flatMap(({ said }) => said.filter(({ isAgent }) => !isAgent)).length,
         )
       }),

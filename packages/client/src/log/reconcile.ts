@@ -1,13 +1,15 @@
 import { PERSONA } from '@aiagent/protocol'
-import { fnv1a } from '../util/fnv1a.ts'
+import type { DeliveryRecord } from './delivery.ts'
 import type { TranscriptEntry } from './entry.ts'
 import {
+  fingerprintOf,
   type HistoryElement,
   isFromClient,
   isUserMessage,
   type Message,
   type MessageOrigin,
   readElement,
+  wordsOf,
 } from './message.ts'
 
 /*
@@ -40,7 +42,7 @@ export interface KnownMessage extends Pick<Message, 'messageId' | 'timestamp' | 
 /** The traits of a message by which a history shows it again. */
 export function knownMessage(message: Message, isSent = isFromClient(message)): KnownMessage {
   const { persona, role, content = '', messageId, timestamp, sessionId } = message
-  return { isSent, messageId, fingerprint: fnv1a(`${persona}\n${role}\n${content}`), timestamp, sessionId }
+  return { isSent, messageId, fingerprint: fingerprintOf(`${persona}\n${role}\n${content}`), timestamp, sessionId }
 }
 
 type Mark = Pick<Message, 'messageId' | 'timestamp'>
@@ -52,11 +54,6 @@ export function haveSameMark(one: Mark, other: Mark): boolean {
 
 function haveIds(one: Mark, other: Mark): boolean {
   return one.messageId !== undefined && other.messageId !== undefined
-}
-
-/** Author and text of a message; of one without a text, its data. */
-function wordsOf({ persona, role, content, messageData }: Message): string {
-  return JSON.stringify([persona, role, content || [messageData ?? null]])
 }
 
 /**
@@ -74,9 +71,7 @@ export function readHistory(list: readonly unknown[], origin: MessageOrigin): Hi
 export type Point = Message | 'start' | undefined
 
 /** A message that was written in the session of the history. */
-interface WrittenMessage {
-  readonly id: string
-  readonly message: Message
+interface WrittenMessage extends Pick<DeliveryRecord, 'id' | 'message' | 'fingerprint'> {
   readonly written?: { readonly opening: unknown } | undefined
 }
 
@@ -95,13 +90,16 @@ export function findShown<Written extends WrittenMessage>(
   const shown = unproven.filter(({ id }) => ids.has(id))
   const known = new Set<string | undefined>(shown.map(({ id }) => id))
   const later = history.slice(startBehind(history, point))
+  // Of messages whose text is gone only the fingerprint can be compared.
+  const isHashed = unproven.some(({ fingerprint }) => fingerprint !== undefined)
+  const keyOf = (message: Message) => (isHashed ? fingerprintOf(wordsOf(message)) : wordsOf(message))
   const elements = groupBy(
     later.filter(({ messageId }) => !known.has(messageId)),
-    wordsOf,
+    keyOf,
   )
   const groups = groupBy(
     unproven.filter(({ id }) => !known.has(id)),
-    ({ message }) => wordsOf(message),
+    ({ message, fingerprint }) => fingerprint ?? keyOf(message),
   )
   for (const [words, same] of groups) {
     const count = elements.get(words)?.length ?? 0
@@ -180,8 +178,8 @@ export interface NewMessage {
 }
 
 export interface HistoryMergeOptions {
-  readonly transcript: {
-    get(): readonly TranscriptEntry[]
+  readonly log: {
+    entries(): readonly TranscriptEntry[]
     /** The messages that were sent or received and are not stored. */
     readonly missing: readonly KnownMessage[]
   }
@@ -214,7 +212,7 @@ interface Candidate extends KnownMessage {
  * before it; messages that this page received at the same place keep their time order with it.
  */
 export function mergeHistory(history: readonly HistoryElement[], options: HistoryMergeOptions): NewMessage[] {
-  const { transcript, sessionId, openedAt, isFromStart } = options
+  const { log, sessionId, openedAt, isFromStart } = options
   const end = history.slice(-MERGE_LIMIT)
   // A message without a time was said after the one before it, as far as is known.
   let last = end.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? openedAt
@@ -222,7 +220,7 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
     last = message.timestamp ?? last
     return { message, size, time: last, known: knownMessage(message) }
   })
-  const entries = transcript.get()
+  const entries = log.entries()
   const matches = matchAll(elements, collectCandidates(entries, options), options)
   const first = matches.findIndex(match => match !== undefined)
   // Without any match only the time tells what is new.
@@ -247,7 +245,7 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
 /** The messages that this page has in the session, in order, by fingerprint. */
 function collectCandidates(
   entries: readonly TranscriptEntry[],
-  { transcript: { missing }, sessionId }: HistoryMergeOptions,
+  { log: { missing }, sessionId }: HistoryMergeOptions,
 ): Map<string, Candidate[]> {
   // A message that was sent again after a restart is in the transcript too, and there its answer belongs behind it.
   const stored = new Set(entries.map(({ message }) => message.messageId))
@@ -309,8 +307,8 @@ function skipEarlier(
 }
 
 /** Time of the last message that this page received in the session, else of its opening. */
-function lastTimeOf({ transcript, sessionId, openedAt }: HistoryMergeOptions): number {
-  const received = transcript.get().findLast(each => each.direction === 'received' && each.sessionId === sessionId)
-  const missing = transcript.missing.findLast(each => !each.isSent && each.sessionId === sessionId)
+function lastTimeOf({ log, sessionId, openedAt }: HistoryMergeOptions): number {
+  const received = log.entries().findLast(each => each.direction === 'received' && each.sessionId === sessionId)
+  const missing = log.missing.findLast(each => !each.isSent && each.sessionId === sessionId)
   return Math.max(received?.timestamp ?? 0, missing?.timestamp ?? 0) || openedAt
 }

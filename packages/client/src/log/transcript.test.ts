@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { listen, setUpScope } from '../../test/fake-scope.ts'
 import type { TranscriptConfig, TranscriptEntry, TranscriptOptions } from './entry.ts'
 import { Message } from './message.ts'
+import { MessageLog } from './message-log.ts'
 import { knownMessage, type NewMessage } from './reconcile.ts'
-import { Transcript } from './transcript.ts'
 
 const NOW = 1000
 
@@ -14,17 +14,17 @@ const human = (more = {}) => message('customer', 'human', more)
 const answer = (more = {}) => message('agent', 'customer support agent', more)
 
 /** Inserts messages of a history, and returns how many entries were removed because of the bounds. */
-const insert = (transcript: Transcript, ...added: NewMessage[]) =>
+const insert = (transcript: MessageLog, ...added: NewMessage[]) =>
   transcript.insert(added, 's', () => 'agent_message').removed
 
 describe('record', () => {
   it('keeps message, direction, moment, session and agent', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     const sent = human({ timestamp: 5, sessionId: 's', agentId: 'help' })
     const received = answer()
     transcript.record(sent, 'sent', NOW)
     transcript.record(received, 'received', NOW, 'agent_message')
-    expect(transcript.get()).toEqual([
+    expect(transcript.entries()).toEqual([
       { id: '1', message: sent, direction: 'sent', timestamp: 5, sessionId: 's', agentId: 'help' },
       {
         id: '2',
@@ -40,7 +40,7 @@ describe('record', () => {
 
   it('[EVT-04] [FLOW-24] never takes a token frame, whatever the settings say', () => {
     for (const config of [{}, { includeMessageTypes: [] }, { enabled: false }]) {
-      const transcript = new Transcript(config)
+      const transcript = new MessageLog(config)
       for (const direction of ['sent', 'received'] as const)
         expect(transcript.record(message('metadata', 'token'), direction, NOW)).toBeUndefined()
       expect(transcript.size).toBe(0)
@@ -48,7 +48,7 @@ describe('record', () => {
   })
 
   it('token requests are not token frames', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     expect(transcript.record(message('metadata', 'stale_token'), 'received', NOW)).toBeDefined()
   })
 
@@ -67,9 +67,9 @@ describe('record', () => {
     [message('robot', 'human'), 'received', undefined],
   ]
   const keptBy = (config: TranscriptConfig) => {
-    const transcript = new Transcript(config)
+    const transcript = new MessageLog(config)
     for (const [given, direction, type] of kinds) transcript.record(given, direction, NOW, type)
-    return transcript.get().map(entry => entry.message.role)
+    return transcript.entries().map(entry => entry.message.role)
   }
   const everything = kinds.map(([given]) => given.role)
 
@@ -95,29 +95,29 @@ describe('record', () => {
   })
 
   it('[EVT-04] reports what passes the filters, also when storing is off', () => {
-    const transcript = new Transcript({ enabled: false, excludeRoles: ['heartbeat'] })
+    const transcript = new MessageLog({ enabled: false, excludeRoles: ['heartbeat'] })
     expect(transcript.record(human(), 'sent', NOW)).toMatchObject({ direction: 'sent', timestamp: NOW })
     expect(transcript.record(message('system', 'heartbeat'), 'received', NOW)).toBeUndefined()
     expect(transcript.size).toBe(0)
   })
 
   it('settings can change on the way', () => {
-    const transcript = new Transcript({ excludeRoles: ['heartbeat'] })
+    const transcript = new MessageLog({ excludeRoles: ['heartbeat'] })
     for (let n = 0; n < 5; n++) transcript.record(human({ timestamp: n }), 'sent', NOW)
     transcript.updateConfig({ maxEntries: 2 })
-    expect(transcript.get().map(entry => entry.timestamp)).toEqual([3, 4])
+    expect(transcript.entries().map(entry => entry.timestamp)).toEqual([3, 4])
     transcript.updateConfig({ enabled: false })
     transcript.record(human(), 'sent', NOW)
     transcript.updateConfig({ enabled: true, maxEntries: 3 })
     transcript.record(message('system', 'heartbeat'), 'received', NOW)
     transcript.record(human({ timestamp: 9 }), 'sent', NOW)
-    expect(transcript.get().map(entry => entry.timestamp)).toEqual([3, 4, 9])
+    expect(transcript.entries().map(entry => entry.timestamp)).toEqual([3, 4, 9])
   })
 })
 
 describe('reading', () => {
   const conversation = () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     transcript.record(human({ timestamp: 10 }), 'sent', NOW)
     transcript.record(answer({ timestamp: 20 }), 'received', NOW)
     transcript.record(message('system', 'heartbeat', { timestamp: 20 }), 'received', NOW)
@@ -142,15 +142,15 @@ describe('reading', () => {
     [{ persona: 'customer', direction: 'received' }, []],
   ])('%j picks the right entries, as rows too', (options, expected) => {
     const transcript = conversation()
-    const all = transcript.get()
-    const indexes = transcript.get(options).map(entry => all.indexOf(entry))
+    const all = transcript.entries()
+    const indexes = transcript.entries(options).map(entry => all.indexOf(entry))
     expect(indexes).toEqual(expected)
     const rows = transcript.toJSON(options)
     expect(rows.map(row => row.entryTimestamp)).toEqual(expected.map(index => all[index]?.timestamp))
   })
 
   it('a row is plain data with every field', () => {
-    const full = new Transcript()
+    const full = new MessageLog({})
     const more = { messageId: 'm-1', messageData: { further: 1 }, from: 'a', to: 'b', agentId: 'help', sessionId: 's' }
     full.record(answer(more), 'received', NOW)
     const row = {
@@ -167,21 +167,21 @@ describe('reading', () => {
   })
 
   it('is the same frozen list until something changes', () => {
-    const changing = new Transcript({ excludeRoles: ['heartbeat'] })
-    const empty = changing.get()
-    expect(changing.get()).toBe(empty)
+    const changing = new MessageLog({ excludeRoles: ['heartbeat'] })
+    const empty = changing.entries()
+    expect(changing.entries()).toBe(empty)
     expect(Object.isFrozen(empty)).toBe(true)
     changing.record(message('system', 'heartbeat'), 'received', NOW)
-    expect(changing.get()).toBe(empty)
+    expect(changing.entries()).toBe(empty)
     changing.record(human(), 'sent', NOW)
-    const one = changing.get()
+    const one = changing.entries()
     expect(one).not.toBe(empty)
     expect(empty).toHaveLength(0)
-    expect(changing.get()).toBe(one)
+    expect(changing.entries()).toBe(one)
     changing.updateConfig({ maxEntries: 1 })
-    expect(changing.get()).toBe(one)
+    expect(changing.entries()).toBe(one)
     changing.clear()
-    expect(changing.get()).toEqual([])
+    expect(changing.entries()).toEqual([])
     expect(one).toHaveLength(1)
   })
 })
@@ -189,12 +189,12 @@ describe('reading', () => {
 describe('insert', () => {
   const placedAt = (position: number, ...moments: number[]): NewMessage[] =>
     moments.map(timestamp => ({ message: human(), direction: 'sent', timestamp, size: 1, position }))
-  const momentsOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
+  const momentsOf = (transcript: MessageLog) => transcript.entries().map(({ timestamp }) => timestamp)
 
   it('puts entries before the one at a position', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
-    const before = transcript.get()
+    const before = transcript.entries()
     expect(insert(transcript, ...placedAt(1, 3, 4))).toBe(0)
     expect([momentsOf(transcript), transcript.size, before.length]).toEqual([[1, 3, 4, 2], 4, 2])
     transcript.record(human(), 'sent', 5)
@@ -202,14 +202,14 @@ describe('insert', () => {
   })
 
   it('puts each entry at its own position', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
     insert(transcript, ...placedAt(0, 3, 4), ...placedAt(1, 5), ...placedAt(2, 6))
     expect(momentsOf(transcript)).toEqual([3, 4, 1, 5, 2, 6])
   })
 
   it('holds to the limit, also after entries were dropped, and returns the number of removed entries', () => {
-    const transcript = new Transcript({ maxEntries: 4 })
+    const transcript = new MessageLog({ maxEntries: 4 })
     for (const moment of [1, 2, 3, 4, 5]) transcript.record(human(), 'sent', moment)
     expect(insert(transcript, ...placedAt(0, 6, 7, 8))).toBe(3)
     expect(momentsOf(transcript)).toEqual([2, 3, 4, 5])
@@ -218,13 +218,13 @@ describe('insert', () => {
   })
 
   it('stores nothing where nothing is stored', () => {
-    const transcript = new Transcript({ enabled: false })
+    const transcript = new MessageLog({ enabled: false })
     expect(insert(transcript, ...placedAt(0, 1))).toBe(0)
     expect(transcript.size).toBe(0)
   })
 
   it('stores nothing that the filters exclude', () => {
-    const transcript = new Transcript({ excludeRoles: ['human'] })
+    const transcript = new MessageLog({ excludeRoles: ['human'] })
     const added = transcript.insert(placedAt(0, 1), 's', () => undefined)
     expect(added.inserted).toMatchObject([{ message: { role: 'human' }, entry: undefined }])
     expect([transcript.size, transcript.missing.length]).toEqual([0, 1])
@@ -233,18 +233,18 @@ describe('insert', () => {
 
 describe('what is not stored', () => {
   const MANY = 4_000
-  const notedBy = (transcript: Transcript) => [transcript.missing.length, transcript.isComplete]
-  const timesOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
+  const notedBy = (transcript: MessageLog) => [transcript.missing.length, transcript.isComplete]
+  const timesOf = (transcript: MessageLog) => transcript.entries().map(({ timestamp }) => timestamp)
 
   it('is nothing at first', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     expect([transcript.missing, transcript.isComplete]).toEqual([[], true])
     transcript.record(human(), 'sent', NOW)
     expect([transcript.missing, transcript.isComplete]).toEqual([[], true])
   })
 
   it('is known where the filters keep it out, apart from heartbeats and tokens', () => {
-    const transcript = new Transcript({ excludeRoles: ['human', 'heartbeat'] })
+    const transcript = new MessageLog({ excludeRoles: ['human', 'heartbeat'] })
     transcript.record(human({ messageId: 'm-1' }), 'sent', NOW)
     transcript.record(answer(), 'received', NOW)
     transcript.record(message('system', 'heartbeat'), 'received', NOW)
@@ -253,7 +253,7 @@ describe('what is not stored', () => {
   })
 
   it('is known where nothing is stored, also of what is inserted', () => {
-    const transcript = new Transcript({ enabled: false })
+    const transcript = new MessageLog({ enabled: false })
     expect(transcript.record(human(), 'sent', NOW)).toBeDefined()
     const received = answer({ messageId: 'm-1' })
     insert(transcript, { message: received, direction: 'received', timestamp: NOW, size: 4, position: 0 })
@@ -262,7 +262,7 @@ describe('what is not stored', () => {
   })
 
   it('is known of cleared entries', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     transcript.record(human(), 'sent', NOW)
     transcript.record(answer(), 'received', NOW)
     transcript.clear()
@@ -271,7 +271,7 @@ describe('what is not stored', () => {
   })
 
   it('is forgotten beyond a number, and then the transcript says that it is not complete', () => {
-    const transcript = new Transcript({ enabled: false })
+    const transcript = new MessageLog({ enabled: false })
     for (let n = 1; n <= MANY; n++) transcript.record(human({ messageId: `m-${n}` }), 'sent', NOW)
     expect(notedBy(transcript)).toEqual([MANY, true])
     transcript.record(human({ messageId: 'last' }), 'sent', NOW)
@@ -280,18 +280,18 @@ describe('what is not stored', () => {
   })
 
   it('is not taken for complete when more entries were cleared than it can know', () => {
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     for (let n = 0; n <= MANY; n++) transcript.record(human(), 'sent', NOW)
     transcript.clear()
     expect(notedBy(transcript)).toEqual([MANY / 2, false])
-    const shorter = new Transcript()
+    const shorter = new MessageLog({})
     for (let n = 1; n <= MANY / 2 + 1; n++) shorter.record(human(), 'sent', NOW)
     shorter.clear()
     expect(notedBy(shorter)).toEqual([MANY / 2 + 1, true])
   })
 
   it('is not taken for complete after entries were removed', () => {
-    const transcript = new Transcript({ maxEntries: 1 })
+    const transcript = new MessageLog({ maxEntries: 1 })
     transcript.record(human(), 'sent', NOW)
     expect(transcript.isComplete).toBe(true)
     transcript.record(human(), 'sent', NOW)
@@ -302,14 +302,14 @@ describe('what is not stored', () => {
     let cleared = 0
     const scope = setUpScope()
     listen(scope, 'transcriptCleared', () => void cleared++)
-    const transcript = new Transcript({ maxEntries: 1 }, scope)
+    const transcript = new MessageLog({ maxEntries: 1 }, scope)
     for (let n = 0; n < 3; n++) transcript.record(human(), 'sent', NOW)
     transcript.forgetUser()
-    expect([transcript.get(), transcript.missing, transcript.isComplete, cleared]).toEqual([[], [], true, 1])
+    expect([transcript.entries(), transcript.missing, transcript.isComplete, cleared]).toEqual([[], [], true, 1])
   })
 
   it('counts the text of a message where its frame is not known', () => {
-    const transcript = new Transcript({ maxBytes: 8 })
+    const transcript = new MessageLog({ maxBytes: 8 })
     transcript.record(new Message('system', 'context', undefined, { timestamp: 1 }), 'sent', NOW)
     for (const timestamp of [2, 3]) transcript.record(human({ timestamp }), 'sent', NOW)
     expect(timesOf(transcript)).toEqual([1, 2, 3])
@@ -318,7 +318,7 @@ describe('what is not stored', () => {
   })
 
   it('counts what is inserted', () => {
-    const transcript = new Transcript({ maxBytes: 10 })
+    const transcript = new MessageLog({ maxBytes: 10 })
     for (const timestamp of [1, 2]) transcript.record(human({ timestamp }), 'sent', NOW, undefined, 4)
     const added: NewMessage = { message: human(), direction: 'sent', timestamp: 3, size: 3, position: 2 }
     expect(insert(transcript, added)).toBe(1)
@@ -330,7 +330,7 @@ describe('what is not stored', () => {
   })
 
   it('is everything with a limit below zero', () => {
-    const transcript = new Transcript({ maxBytes: -1 })
+    const transcript = new MessageLog({ maxBytes: -1 })
     transcript.record(human(), 'sent', NOW)
     expect(transcript.size).toBe(0)
   })
@@ -341,18 +341,18 @@ describe('an entry', () => {
     const recorded: TranscriptEntry[] = []
     const scope = setUpScope()
     listen(scope, 'transcriptUpdate', ({ entry }) => void recorded.push(entry))
-    const transcript = new Transcript({}, scope)
+    const transcript = new MessageLog({}, scope)
     transcript.record(answer(), 'received', NOW, 'agent_message', 4, true)
     transcript.record(answer(), 'received', NOW, 'agent_message', 4)
-    expect(transcript.get().map(({ recovered }) => recovered)).toEqual([true, undefined])
-    expect(recorded).toEqual(transcript.get())
-    expect(transcript.get()[0]).toMatchObject({ id: 'id-0', message: answer(), timestamp: NOW })
+    expect(transcript.entries().map(({ recovered }) => recovered)).toEqual([true, undefined])
+    expect(recorded).toEqual(transcript.entries())
+    expect(transcript.entries()[0]).toMatchObject({ id: 'id-0', message: answer(), timestamp: NOW })
   })
 
   it('has no data that is too deep to be written, but its text', () => {
     let messageData: object = {}
     for (let depth = 0; depth < 200; depth++) messageData = { messageData }
-    const transcript = new Transcript()
+    const transcript = new MessageLog({})
     transcript.record(human({ messageData, messageId: 'm-1' }), 'sent', NOW)
     expect(transcript.toJSON()).toMatchObject([{ content: 'text', messageId: 'm-1', messageData: undefined }])
   })
@@ -361,7 +361,7 @@ describe('an entry', () => {
     const removed: number[] = []
     const scope = setUpScope()
     listen(scope, 'transcriptTrimmed', event => void removed.push(event.removed))
-    const transcript = new Transcript({ maxEntries: 1 }, scope)
+    const transcript = new MessageLog({ maxEntries: 1 }, scope)
     transcript.record(human(), 'sent', NOW)
     expect(removed).toEqual([])
     transcript.record(human(), 'sent', NOW)
@@ -370,13 +370,13 @@ describe('an entry', () => {
   })
 
   it('is in no list of its own while there is none', () => {
-    expect(new Transcript().get()).toBe(new Transcript().get())
+    expect(new MessageLog({}).entries()).toBe(new MessageLog({}).entries())
   })
 })
 
 describe('a long conversation', () => {
   it.each([0, 1, 2, 5])('lets go of all entries beyond the %i that it keeps', async maxEntries => {
-    const transcript = new Transcript({ maxEntries })
+    const transcript = new MessageLog({ maxEntries })
     const recorded: Array<WeakRef<Message>> = []
     for (let made = 0; made < 500; made++) {
       const passing = human()
@@ -409,7 +409,7 @@ describe('a long conversation', () => {
           listen(scope, 'transcriptTrimmed', event => {
             removed += event.removed
           })
-          const transcript = new Transcript(config, scope)
+          const transcript = new MessageLog(config, scope)
           const sizeOf = (number: number) => number % 7
           let model: number[] = []
           let limit = maxEntries ?? Number.POSITIVE_INFINITY
@@ -427,14 +427,14 @@ describe('a long conversation', () => {
             } else if (name === 'limit') {
               transcript.updateConfig({ maxEntries: argument as number })
               limit = argument as number
-            } else snapshots.push([transcript.get(), model])
+            } else snapshots.push([transcript.entries(), model])
             const before = model.length
             model = model.slice(Math.max(0, model.length - limit))
             while (model.reduce((sum, number) => sum + sizeOf(number), 0) > maxBytes) model = model.slice(1)
             expect([transcript.size, removed]).toEqual([model.length, before - model.length])
             removed = 0
           }
-          snapshots.push([transcript.get(), model])
+          snapshots.push([transcript.entries(), model])
           for (const [entries, expected] of snapshots) expect(entries.map(entry => entry.timestamp)).toEqual(expected)
         },
       ),

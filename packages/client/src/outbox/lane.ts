@@ -1,8 +1,9 @@
 import { addMessageId } from '@aiagent/protocol'
 import type { Transport } from '../chat/transport.ts'
+import type { DeliveryRecord } from '../log/delivery.ts'
+import type { MessageLog } from '../log/message-log.ts'
 import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
-import type { OutboxEntry } from './delivery.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
@@ -38,20 +39,22 @@ const CLOSED: Channel = { at: 'closed', transport: undefined }
 
 export class Lane {
   readonly #scope: AgentScope<'queueFlushed'>
+  readonly #log: MessageLog
   readonly #ledger: DeliveryLedger
   readonly #turns: TurnTaking
   #channel: Channel = CLOSED
   /** Written from the queue since it was last empty. */
   #flushed = 0
 
-  constructor(scope: AgentScope<'queueFlushed'>, ledger: DeliveryLedger, turns: TurnTaking) {
+  constructor(scope: AgentScope<'queueFlushed'>, log: MessageLog, ledger: DeliveryLedger, turns: TurnTaking) {
     this.#scope = scope
+    this.#log = log
     this.#ledger = ledger
     this.#turns = turns
   }
 
   /** Writes a new entry if nothing is ahead of it. Otherwise the caller must queue it. */
-  write(entry: OutboxEntry, frame: string): boolean {
+  write(entry: DeliveryRecord, frame: string): boolean {
     return this.#channel.at === 'open' && !this.#ledger.limit && this.#write(entry, frame, this.#channel.transport)
   }
 
@@ -61,15 +64,15 @@ export class Lane {
   }
 
   /** Puts entries ahead of the queue. */
-  prepend(entries: readonly OutboxEntry[]): void {
-    for (const entry of [...entries, ...this.#ledger.queued]) this.enqueue(entry)
+  prepend(entries: readonly DeliveryRecord[]): void {
+    for (const entry of [...entries, ...this.#log.queued]) this.enqueue(entry)
     this.resume()
   }
 
   /** Appends an entry to the queue. */
-  enqueue(entry: OutboxEntry): void {
+  enqueue(entry: DeliveryRecord): void {
     entry.state = 'queued'
-    this.#ledger.queued.add(entry)
+    this.#log.queued.add(entry)
     // Written again once the limit allows it.
     if (this.#channel.at === 'open') this.#channel = { at: 'flushing', transport: this.#channel.transport, buffered: 0 }
   }
@@ -96,14 +99,14 @@ export class Lane {
   }
 
   /** Takes out all entries that wait, for whatever. */
-  takeAll(): OutboxEntry[] {
-    const { awaiting, queued, held } = this.#ledger
+  takeAll(): DeliveryRecord[] {
+    const { awaiting, queued, held } = this.#log
     this.#flushed = 0
-    return this.#ledger.take(awaiting, queued, held)
+    return this.#log.take(awaiting, queued, held)
   }
 
   /** Returns false when the socket is closing; its close event follows. */
-  #write(entry: OutboxEntry, frame: string, transport: Transport): boolean {
+  #write(entry: DeliveryRecord, frame: string, transport: Transport): boolean {
     try {
       transport.send(this.#ledger.hasKey(entry) ? addMessageId(frame, entry.id) : frame)
     } catch {
@@ -120,7 +123,8 @@ export class Lane {
     // Not to be resumed in the middle.
     channel.cancel = () => {}
     for (let left = allowance; left > 0 && this.#channel === channel; left--) {
-      const { limit, again, queued } = this.#ledger
+      const { queued } = this.#log
+      const { limit, again } = this.#ledger
       // Those that have been settled are skipped.
       while (again?.[0] && again[0].state !== 'sent' && again[0].state !== 'unknown') again.shift()
       const entry = again?.[0] ?? queued.first
@@ -136,7 +140,7 @@ export class Lane {
       this.#ledger.report(entry)
     }
     if (this.#channel !== channel) return
-    if (this.#ledger.again?.length || this.#ledger.queued.size > 0) return this.#pause(channel)
+    if (this.#ledger.again?.length || this.#log.queued.size > 0) return this.#pause(channel)
     this.#channel = { at: 'open', transport: channel.transport }
     const count = this.#flushed
     this.#flushed = 0

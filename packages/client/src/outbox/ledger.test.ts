@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { said, setUpDelivery } from '../../test/outbox-harness.ts'
-import { OBSERVED_LIMIT, SETTLED_LIMIT } from './ledger.ts'
+import { OBSERVED_LIMIT, SETTLED_LIMIT } from '../log/message-log.ts'
 
 describe('the ledger', () => {
   it('[REL-87] keeps the last 1,000 settled messages', () => {

@@ -1,26 +1,24 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { Opening } from '../chat/chat-session.ts'
 import type { ConnectionLoss } from '../chat/connection.ts'
+import { type DeliveryRecord, hasWordsOf, isSettled, isWrittenIn, type Question, stateOf } from '../log/delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
-import { isUserMessage, type Message } from '../log/message.ts'
+import type { Message } from '../log/message.ts'
+import { type MessageLog, OBSERVED_LIMIT } from '../log/message-log.ts'
 import { type FoundAnswer, findAnswer, findShown, type Point } from '../log/reconcile.ts'
 import type { AgentScope } from '../scope.ts'
-import { EntryList, isSettled, isWrittenIn, type OutboxEntry, type Question, stateOf } from './delivery.ts'
-
-/** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
-export const SETTLED_LIMIT = 1_000
 
 /** With receipts: how many messages may be without one before new ones wait. */
 const WINDOW = 1_000
-
-/** How many messages without evidence are observed: those that were sent, without receipts, and the `unknown` ones. */
-export const OBSERVED_LIMIT = 10_000
 
 /** Longest wait for the history after an opening, in milliseconds: then messages in doubt are `unknown`. */
 const UNKNOWN_AFTER_MS = 5_000
 
 /** As {@link UNKNOWN_AFTER_MS}, before a message is sent a second time. */
 const RESEND_AFTER_MS = 15_000
+
+/** How often the texts of messages are looked for that are not needed any more, in milliseconds. */
+const FORGET_EVERY_MS = 10_000
 
 type LedgerScope = AgentScope<'deliveryUpdate'>
 
@@ -41,7 +39,7 @@ export interface QueueStore {
   /** The store is brought up to date. */
   changed(): void
   /** An entry of the previous page is sent again. */
-  handleSentAgain(entry: OutboxEntry): void
+  handleSentAgain(entry: DeliveryRecord): void
   /** The user of the agent is another one soon, and keeps the queue: {@link restore} then stores it for that user. */
   leave(): Promise<void>
   /**
@@ -55,30 +53,17 @@ export interface QueueStore {
 }
 
 /**
- * The known outcome of every outbound message. Owns the messages that wait, those that were written without evidence of
- * their arrival, and the last settled ones; and the wait for the history that decides about messages in doubt.
+ * The policy of delivery: what is known of every outbound message of the log. Owns the evidence of the session, and the wait for the
+ * history that decides about messages in doubt.
  */
 export class DeliveryLedger {
   readonly #scope: LedgerScope
+  readonly #log: MessageLog
   readonly #onDecided: () => void
   /** Stores the queue, once its code has loaded. */
   store: QueueStore | undefined
-  /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
-  #index: Map<string, OutboxEntry> | undefined
-  /** Questions whose turn has not come. */
-  readonly awaiting = new EntryList()
-  /** Entries that wait until the agent is ready. */
-  readonly held = new EntryList()
-  /** Entries that wait until the connection is ready. */
-  readonly queued = new EntryList()
-  /** Written, and neither proven nor given up. */
-  readonly #sent = new EntryList()
-  /** In the order of their settlement; without the `unknown` ones. */
-  readonly #settled = new EntryList()
-  /** In the order of their settlement. A later history may show them. */
-  readonly #unknown = new EntryList()
   /** Entries to send again, ahead of the queue and in this order. Settled ones are skipped. */
-  again: OutboxEntry[] | undefined
+  again: DeliveryRecord[] | undefined
   #writes = 0
   /** The opening of the last connection, until its session is left. */
   #opening: Opening | undefined
@@ -92,20 +77,16 @@ export class DeliveryLedger {
   #heard: Point
   /** Number of the first write since that one. */
   #unheard = 0
-  /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
-  #hasGap = false
+  /** When the texts of messages are forgotten next, on the monotonic clock. */
+  #forgetAt = 0
   /** The timer of the wait for a history, while messages are in doubt. That of the next reopening replaces it. */
   #wait: unknown
 
   /** @param onDecided it is known which entries are sent again: everything that could show them has been read */
-  constructor(scope: LedgerScope, onDecided: () => void) {
+  constructor(scope: LedgerScope, log: MessageLog, onDecided: () => void) {
     this.#scope = scope
+    this.#log = log
     this.#onDecided = onDecided
-  }
-
-  /** Number of messages that were not written yet. */
-  get waitingCount(): number {
-    return this.awaiting.size + this.held.size + this.queued.size
   }
 
   /** Whether nothing may be written at present, or only what is sent again. */
@@ -113,7 +94,7 @@ export class DeliveryLedger {
     const { store } = this
     // The store has not marked it yet, or messages in doubt may have to be sent first.
     if (store?.isClaiming || (this.#wait !== undefined && this.#isInsistent)) return 'none'
-    return this.#scope.facts.hasReceipts && this.#sent.size >= WINDOW ? 'resend' : undefined
+    return this.#scope.facts.hasReceipts && this.#log.sent.size >= WINDOW ? 'resend' : undefined
   }
 
   /** Whether messages in doubt are repeated, although the service may have them. */
@@ -122,67 +103,30 @@ export class DeliveryLedger {
   }
 
   /** Whether the service recognizes a repetition of the message. */
-  hasKey({ message: { persona } }: OutboxEntry): boolean {
+  hasKey({ message: { persona } }: DeliveryRecord): boolean {
     return this.#scope.facts.hasReceipts && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
   }
 
   /** Whether an entry was written in the present session, as far as is known. */
-  isOfSession(entry: OutboxEntry): boolean {
+  isOfSession(entry: DeliveryRecord): boolean {
     return isWrittenIn(entry, this.#scope.facts.sessionId)
   }
 
   /** Whether an entry without evidence is sent again by itself. */
-  isSentAgain(entry: OutboxEntry): boolean {
-    const isSafe = this.hasKey(entry) && this.isOfSession(entry)
+  isSentAgain(entry: DeliveryRecord): boolean {
+    const isSafe = this.hasKey(entry) && this.isOfSession(entry) && entry.fingerprint === undefined
     return isSafe || (this.#isInsistent && entry.isInDoubt === true)
   }
 
-  get(id: string): OutboxEntry | undefined {
-    this.#index ??= new Map(
-      [...this.#settled, ...this.#unknown, ...this.#sent, ...this.queued, ...this.held, ...this.awaiting]
-        .sort((one, other) => one.timestamp - other.timestamp)
-        .map(entry => [entry.id, entry]),
-    )
-    return this.#index.get(id)
-  }
-
-  /** An entry has been accepted, or is sent once more. */
-  add(entry: OutboxEntry, list?: EntryList): void {
-    this.#index?.set(entry.id, entry)
-    list?.add(entry)
-  }
-
-  /** Takes an entry out that was not written yet. Returns whether it was one. */
-  remove(entry: OutboxEntry): boolean {
-    const { list } = entry
-    if (!list || (list !== this.awaiting && list !== this.held && list !== this.queued)) return false
-    list.delete(entry)
-    return true
-  }
-
-  /** Takes out all entries of lists of waiting ones. They are found until they are settled. */
-  take(...lists: EntryList[]): OutboxEntry[] {
-    const entries = lists.flatMap(list => [...list])
-    // Creates the index.
-    if (entries[0]) this.get(entries[0].id)
-    for (const entry of entries) entry.list?.delete(entry)
-    return entries
-  }
-
   /** The previous page has written an entry. */
-  adopt(entry: OutboxEntry): void {
-    this.add(entry)
+  adopt(entry: DeliveryRecord): void {
+    this.#log.add(entry)
     if (entry.written) entry.written = { ...entry.written, order: this.#writes++ }
-    this.#sent.add(entry)
-  }
-
-  /** Written, and neither proven nor given up, in the order of the first writes. */
-  get sent(): OutboxEntry[] {
-    return [...this.#sent].sort(byOrder)
+    if (entry.list !== this.#log.sent) this.#log.sent.add(entry)
   }
 
   /** The frame of an entry has been written. {@link report} tells the host. */
-  handleWritten(entry: OutboxEntry): void {
+  handleWritten(entry: DeliveryRecord): void {
     const { environment, facts } = this.#scope
     const { written, state } = entry
     const number = this.#writes++
@@ -197,11 +141,11 @@ export class DeliveryLedger {
     }
     entry.isInDoubt = false
     this.#hasWritten = true
-    if (entry.list !== this.#sent) this.#sent.add(entry)
+    if (entry.list !== this.#log.sent) this.#log.sent.add(entry)
   }
 
   /** Reports the last write. */
-  report(entry: OutboxEntry): void {
+  report(entry: DeliveryRecord): void {
     if (!entry.isUnreported) return
     entry.isUnreported = false
     const previousState = stateOf(entry)
@@ -210,22 +154,20 @@ export class DeliveryLedger {
     this.#tell(entry, previousState, 'sending')
     // A listener may have ended the chat.
     if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
-    const { first, size } = this.#sent
     // With receipts new messages wait instead.
-    if (first && size > OBSERVED_LIMIT && !this.#scope.facts.hasReceipts) this.settle(first, 'unknown', 'limit')
-    this.#trim()
+    if (this.#log.sent.size > OBSERVED_LIMIT && !this.#scope.facts.hasReceipts)
+      this.settle(this.#log.sent.first as DeliveryRecord, 'unknown', 'limit')
+    this.#log.trim()
   }
 
-  settle(entry: OutboxEntry, state: DeliveryOutcome, reason?: DeliveryReason): void {
+  settle(entry: DeliveryRecord, state: DeliveryOutcome, reason?: DeliveryReason): void {
     this.report(entry)
     const previousState = stateOf(entry)
     // A listener of the report may have settled it.
     if (isSettled(previousState) && previousState !== 'unknown') return
     entry.state = state
     entry.reason = reason
-    const list = state === 'unknown' ? this.#unknown : this.#settled
-    list.add(entry)
-    this.#trim()
+    this.#log.addSettled(entry)
     if (previousState === state) return
     const { waiting } = entry
     entry.waiting = undefined
@@ -234,20 +176,20 @@ export class DeliveryLedger {
   }
 
   /** The service has shown that it has the message. */
-  acknowledge(entry: OutboxEntry): void {
+  acknowledge(entry: DeliveryRecord): void {
     const state = stateOf(entry)
     // It is in no list any more where the user has changed in the meantime.
     if (entry.list && (state === 'sent' || state === 'unknown')) this.settle(entry, 'acknowledged')
   }
 
   /** A settled entry is sent once more. Returns false if a listener has signed the user out or destroyed the agent. */
-  reopen(entry: OutboxEntry, outcome: DeliveryOutcome): boolean {
+  reopen(entry: DeliveryRecord, outcome: DeliveryOutcome): boolean {
     const { reason } = entry
     entry.list?.delete(entry)
     entry.state = 'queued'
     entry.reason = entry.reply = undefined
     this.#tell(entry, outcome, 'queued')
-    if (this.get(entry.id) === entry) return true
+    if (this.#log.find(entry.id) === entry) return true
     entry.state = outcome
     entry.reason = reason
     for (const resolve of entry.waiting ?? []) resolve(outcome)
@@ -255,17 +197,11 @@ export class DeliveryLedger {
     return false
   }
 
-  /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */
-  unproven(): OutboxEntry[] {
-    return [...this.#unknown, ...this.#sent].sort(byOrder)
-  }
-
   /** Removes every message that has been settled. What a listener has sent meanwhile waits on. */
   clear(): void {
-    this.#index = undefined
+    this.#log.forgetSettled()
     this.again = undefined
     this.#point = this.#heard = this.#opening = undefined
-    for (const entry of [...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
   /** Reports no change from now on. */
@@ -273,21 +209,7 @@ export class DeliveryLedger {
     this.#isSilent = true
   }
 
-  /** Forgets the oldest settled messages. Of the `unknown` ones as many stay as may be observed. */
-  #trim(): void {
-    const observed = Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size)
-    while (this.#settled.size > SETTLED_LIMIT) this.#forgetFirst(this.#settled)
-    while (this.#unknown.size > observed) this.#forgetFirst(this.#unknown)
-  }
-
-  #forgetFirst(list: EntryList): void {
-    const entry = list.first as OutboxEntry
-    list.delete(entry)
-    if (this.#index?.get(entry.id) === entry) this.#index.delete(entry.id)
-    this.#hasGap ||= list === this.#unknown
-  }
-
-  #tell({ id }: OutboxEntry, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
+  #tell({ id }: DeliveryRecord, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
     if (this.#isSilent) return
     // Two literals: spreading is slow, and each message passes here twice.
     const update: DeliveryUpdate = reason ? { id, state, previousState, reason } : { id, state, previousState }
@@ -318,7 +240,7 @@ export class DeliveryLedger {
     }
     // The service drops repetitions, so that nothing has to be found out first.
     if (facts.hasReceipts) this.decide()
-    else if (this.unproven().some(({ isInDoubt }) => isInDoubt)) {
+    else if (this.#log.unproven.some(({ isInDoubt }) => isInDoubt)) {
       const limitMs = this.#isInsistent ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
       // The history of a session that this page has just created shows no message of an earlier one.
       if (opening.isCreated && !opening.isReopening) this.decide()
@@ -336,13 +258,23 @@ export class DeliveryLedger {
     const wasConnected = this.#isConnected
     this.#isConnected = false
     if (!isAbnormal || !wasConnected) return
-    for (const entry of this.unproven())
+    for (const entry of this.#log.unproven)
       if (entry.written && entry.written.opening === this.#opening)
         entry.isInDoubt = entry.written.at > lastInboundAt - this.#scope.config.doubtAfterMs
   }
 
-  /** A message of the service has arrived. */
-  handleMessage(message: Message): void {
+  /**
+   * A message of the service has arrived.
+   *
+   * @param arrivedAt time of the last frame, on the monotonic clock
+   */
+  handleMessage(message: Message, arrivedAt = Number.NEGATIVE_INFINITY): void {
+    const { facts, config } = this.#scope
+    // What was sent long before that is not written again; with receipts it is until there is one.
+    if (!facts.hasReceipts && arrivedAt >= this.#forgetAt) {
+      this.#forgetAt = arrivedAt + FORGET_EVERY_MS
+      this.#log.forgetTexts(arrivedAt - config.doubtAfterMs)
+    }
     if (message.persona !== PERSONA.AGENT) return
     if (!this.#hasWritten) this.#point = message
     this.hear(message)
@@ -357,9 +289,9 @@ export class DeliveryLedger {
   /** The answer to a question in a history of the session. */
   findAnswer(history: readonly Message[], { message }: Question): FoundAnswer | undefined {
     // The same words may have been written before.
-    const isSame = ({ message: other, written }: OutboxEntry) =>
-      written && written.number >= this.#unheard && isUserMessage(other) && other.content === message.content
-    const count = [...this.#settled, ...this.unproven()].filter(isSame).length
+    const isSame = (entry: DeliveryRecord) =>
+      entry.written && entry.written.number >= this.#unheard && hasWordsOf(entry, message)
+    const count = this.#log.written.filter(isSame).length
     return findAnswer(history, message, this.#heard, count)
   }
 
@@ -371,12 +303,12 @@ export class DeliveryLedger {
     const last = history.at(-1)
     // With receipts the words may be those of a message that has its receipt: the service is asked by a repetition instead.
     // Another tab may have written the same text: the tabs compare the words of all of them.
-    const point = this.#hasGap || hasReceipts || shared ? undefined : this.#point
-    const unproven = this.unproven().filter(entry => isWrittenIn(entry, sessionId))
+    const point = this.#log.hasGap || hasReceipts || shared ? undefined : this.#point
+    const unproven = this.#log.unproven.filter(entry => isWrittenIn(entry, sessionId))
     if (last) {
       this.#point = last
-      this.#hasGap = false
-      this.#hasWritten = this.#sent.size > 0
+      this.#log.hasGap = false
+      this.#hasWritten = this.#log.sent.size > 0
     }
     if (last && unproven.length > 0) for (const entry of findShown(history, unproven, point)) this.acknowledge(entry)
     // A listener may have lost or ended the session.
@@ -391,8 +323,8 @@ export class DeliveryLedger {
   /** Nothing more will be found out about the messages in doubt: they are sent again, or they are `unknown`. */
   decide(): void {
     this.#endWait()
-    const again: OutboxEntry[] = []
-    for (const entry of this.unproven())
+    const again: DeliveryRecord[] = []
+    for (const entry of this.#log.unproven)
       if (this.isSentAgain(entry)) again.push(entry)
       else if (entry.isInDoubt) {
         entry.isInDoubt = false
@@ -406,7 +338,7 @@ export class DeliveryLedger {
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
   endSession(reason: DeliveryReason, present?: string): void {
     this.#endWait()
-    for (const entry of [...this.#sent])
+    for (const entry of [...this.#log.sent])
       if (present === undefined || !(entry.isAnswered || isWrittenIn(entry, present)))
         this.settle(entry, 'unknown', reason)
   }
@@ -416,7 +348,7 @@ export class DeliveryLedger {
     this.#endWait()
     this.#opening = undefined
     this.#isConnected = false
-    for (const entry of this.unproven()) {
+    for (const entry of this.#log.unproven) {
       entry.isInDoubt = false
       entry.isAnswered = entry.state === 'sent' && isAnswered(entry.id)
       if (!entry.isAnswered) this.settle(entry, 'unknown', 'session_ended')
@@ -427,8 +359,4 @@ export class DeliveryLedger {
     this.#scope.environment.clock.clearTimeout(this.#wait)
     this.#wait = undefined
   }
-}
-
-function byOrder(one: OutboxEntry, other: OutboxEntry): number {
-  return (one.written?.order ?? 0) - (other.written?.order ?? 0)
 }

@@ -9,6 +9,7 @@ import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
 import type { Transport } from '../chat/transport.ts'
 import { abortedError, MessageError, SDKError } from '../errors.ts'
+import { createRecord, Delivery, type DeliveryRecord, type Question, type Reply, stateOf } from '../log/delivery.ts'
 import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
 import {
   addressMessage,
@@ -18,12 +19,11 @@ import {
   type MessageObject,
   type SendOptions,
 } from '../log/message.ts'
-import type { Transcript } from '../log/transcript.ts'
+import type { MessageLog } from '../log/message-log.ts'
 import type { Masking } from '../masking/masking.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { utf8Bytes } from '../util/utf8.ts'
-import { createEntry, Delivery, type OutboxEntry, type Question, stateOf } from './delivery.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, type QueueStore } from './ledger.ts'
 import { TurnTaking } from './turn-taking.ts'
@@ -69,10 +69,10 @@ export class Outbox implements ChatObserver {
   readonly #chat: Chat
   readonly #session: ChatSession
   readonly #context: ContextStore
-  readonly #transcript: Transcript
   readonly #liveness: Liveness
   readonly #turns: TurnTaking
   readonly lane: Lane
+  readonly log: MessageLog
   readonly ledger: DeliveryLedger
   /** Only with `persistQueue` or `tabs`. */
   stored: OptionalFeature<QueueStore | undefined> | undefined
@@ -86,7 +86,7 @@ export class Outbox implements ChatObserver {
       chat,
       session,
       context,
-      transcript,
+      log,
       liveness,
     }: {
       authentication: AuthenticationService
@@ -95,7 +95,7 @@ export class Outbox implements ChatObserver {
       chat: Chat
       session: ChatSession
       context: ContextStore
-      transcript: Transcript
+      log: MessageLog
       liveness: Liveness
     },
   ) {
@@ -106,22 +106,22 @@ export class Outbox implements ChatObserver {
     this.#chat = chat
     this.#session = session
     this.#context = context
-    this.#transcript = transcript
+    this.log = log
     this.#liveness = liveness
-    this.ledger = new DeliveryLedger(scope, () => this.lane.resume())
+    this.ledger = new DeliveryLedger(scope, log, () => this.lane.resume())
     this.#turns = new TurnTaking(scope, this.ledger, () => this.#startNext())
-    this.lane = new Lane(scope, this.ledger, this.#turns)
+    this.lane = new Lane(scope, log, this.ledger, this.#turns)
     connection.observe(this)
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
   get size(): number {
-    return this.ledger.waitingCount
+    return this.log.waitingCount
   }
 
   /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
   delivery(id: string): Delivery | undefined {
-    const entry = this.ledger.get(id)
+    const entry = this.log.find(id)
     return entry && new Delivery(entry, this)
   }
 
@@ -132,7 +132,7 @@ export class Outbox implements ChatObserver {
    * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`, `masking_unavailable`; nothing has changed
    */
   send(data: string | MessageObject | Message, options: SendOptions = {}): string {
-    const entry = createEntry(data, options, this.#scope, this.#canPass ? this.#scope.facts : undefined)
+    const entry = createRecord(data, options, this.#scope, this.#canPass ? this.#scope.facts : undefined)
     this.#submit(entry)
     return entry.id
   }
@@ -144,11 +144,11 @@ export class Outbox implements ChatObserver {
     if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
     const { environment, status, logger } = this.#scope
     const { clock } = environment
-    const entry = createEntry(text, {}, this.#scope, undefined)
+    const entry = createRecord(text, {}, this.#scope, undefined)
     const { id } = entry
     const why = () => whyWaiting(entry, status.isReady, this.#connection.state)
     entry.state = 'awaiting-turn'
-    if (this.ledger.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
+    if (this.log.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
     const isOffline = () => !status.isReady || this.#connection.state !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
@@ -165,10 +165,12 @@ export class Outbox implements ChatObserver {
               if (isOffline()) logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
-        this.ledger.add(question, this.ledger.awaiting)
+        this.log.add(question, this.log.awaiting)
         this.#startNext()
       })
     } finally {
+      // The promise, and with it the answer, would stay in memory as long as the question.
+      if (entry.reply) entry.reply = SETTLED
       for (const timer of timers) clock.clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
@@ -178,7 +180,7 @@ export class Outbox implements ChatObserver {
   release(): void {
     this.ledger.store?.takeIn()
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
-    const { held } = this.ledger
+    const { held } = this.log
     for (let entry = held.first; entry; entry = held.first) {
       held.delete(entry)
       try {
@@ -191,22 +193,23 @@ export class Outbox implements ChatObserver {
     }
   }
 
-  cancel(entry: OutboxEntry): boolean {
-    if (!this.ledger.remove(entry)) return false
+  cancel(entry: DeliveryRecord): boolean {
+    if (!this.log.remove(entry)) return false
     this.#drop(entry, new SDKError('The message was cancelled before it was sent.', 'ABORTED'), 'cancelled')
     return true
   }
 
-  retry(entry: OutboxEntry): boolean {
+  retry(entry: DeliveryRecord): boolean {
     const { state, reason, id } = entry
-    if (this.ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
+    const isPossible = (state === 'unknown' || state === 'failed') && entry.fingerprint === undefined
+    if (!isPossible || this.log.find(id) !== entry) return false
     if (!this.ledger.reopen(entry, state)) return false
     try {
       if (entry.isMasked) {
         entry.message = addressMessage(entry.message, this.#scope.facts)
         const frame = entry.message.toPayloadString()
         this.#enter(entry, frame)
-        this.accepted(entry.message, frame.length, true)
+        this.accepted(entry, frame.length, true)
       } else this.#submit(entry)
     } catch (error) {
       this.ledger.settle(entry, state, reason)
@@ -230,7 +233,7 @@ export class Outbox implements ChatObserver {
   /** As {@link clear}. Nothing of the conversation that is left goes into the next one by itself. */
   leaveConversation(): void {
     this.clear()
-    for (const entry of this.ledger.unproven()) entry.isInDoubt = false
+    for (const entry of this.log.unproven) entry.isInDoubt = false
   }
 
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
@@ -267,8 +270,8 @@ export class Outbox implements ChatObserver {
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
     const { current } = this.#turns
-    for (const question of [...(current ? [current] : []), ...this.ledger.take(this.ledger.awaiting)]) {
-      this.ledger.remove(question)
+    for (const question of [...(current ? [current] : []), ...this.log.take(this.log.awaiting)]) {
+      this.log.remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
@@ -277,28 +280,28 @@ export class Outbox implements ChatObserver {
 
   /** Whether an entry need not be held until the agent is ready. */
   get #canPass(): boolean {
-    return this.ledger.held.size === 0 && this.#scope.status.isReady
+    return this.log.held.size === 0 && this.#scope.status.isReady
   }
 
   /** Lets an entry pass, or holds it until the agent is ready. */
-  #submit(entry: OutboxEntry): void {
+  #submit(entry: DeliveryRecord): void {
     if (this.#canPass) return this.#pass(entry)
     this.#requireSpace(entry.id)
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
     entry.state = 'held'
-    this.ledger.add(entry, this.ledger.held)
+    this.log.add(entry, this.log.held)
   }
 
   /** Sends the questions whose turn has come. */
   #startNext(): void {
     const { environment, facts } = this.#scope
-    const { ledger } = this
+    const { ledger, log } = this
     const turns = this.#turns
-    while (ledger.awaiting.size > 0 && turns.canStart()) {
-      const question = ledger.awaiting.first as Question | undefined
+    while (log.awaiting.size > 0 && turns.canStart()) {
+      const question = log.awaiting.first as Question | undefined
       if (!question) return
-      ledger.awaiting.delete(question)
+      log.awaiting.delete(question)
       turns.start(question)
       try {
         const message = question.message.clone({ timestamp: environment.clock.now() })
@@ -315,12 +318,12 @@ export class Outbox implements ChatObserver {
 
   /** The caller of a question no longer waits for the answer. */
   #giveUp(question: Question): void {
-    if (this.ledger.remove(question)) this.#settleWaiting(question, 'cancelled')
+    if (this.log.remove(question)) this.#settleWaiting(question, 'cancelled')
     if (this.#turns.end(question)) this.#startNext()
   }
 
   #drop(
-    entry: OutboxEntry,
+    entry: DeliveryRecord,
     error: SDKError,
     outcome: DeliveryOutcome = 'failed',
     reason: DeliveryReason | undefined = error instanceof MessageError ? (error.reason as DeliveryReason) : undefined,
@@ -335,7 +338,7 @@ export class Outbox implements ChatObserver {
   }
 
   /** Settles an entry that was taken out. What was written once already may have arrived. */
-  #settleWaiting(entry: OutboxEntry, outcome: DeliveryOutcome, reason?: DeliveryReason): void {
+  #settleWaiting(entry: DeliveryRecord, outcome: DeliveryOutcome, reason?: DeliveryReason): void {
     this.ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
   }
 
@@ -370,7 +373,7 @@ export class Outbox implements ChatObserver {
   }
 
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
-  #pass(entry: OutboxEntry): void {
+  #pass(entry: DeliveryRecord): void {
     const { message: given, id } = entry
     const { content } = given
     // User text is masked (FLOW-19).
@@ -387,17 +390,17 @@ export class Outbox implements ChatObserver {
         bytes,
       })
     entry.message = detachMessage(message, frame)
-    this.accepted(entry.message, frame.length)
+    this.accepted(entry, frame.length)
     this.ledger.report(entry)
   }
 
   /** Writes or queues an encoded entry. */
-  #enter(entry: OutboxEntry, frame: string): void {
+  #enter(entry: DeliveryRecord, frame: string): void {
     if (!this.lane.write(entry, frame)) {
       this.#requireSpace(entry.id)
       this.lane.enqueue(entry)
     }
-    this.ledger.add(entry)
+    this.log.add(entry)
     this.ledger.store?.changed()
   }
 
@@ -407,14 +410,16 @@ export class Outbox implements ChatObserver {
    * @param size length of its frame's text
    * @param isAgain whether it was accepted before
    */
-  accepted(message: Message, size: number, isAgain = false): void {
+  accepted(entry: DeliveryRecord, size: number, isAgain = false): void {
     const { environment, shared } = this.#scope
-    const transcript = this.#transcript
+    const { log } = this
+    const { message } = entry
     const context = message.role === ROLE.CONTEXT ? message.messageData?.context : undefined
     if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#context.merge(context)
-    const isShown = isAgain && transcript.get().some(each => each.message.messageId === message.messageId)
+    const isShown = isAgain && log.entries().some(each => each.message.messageId === message.messageId)
     shared?.handleAccepted(message)
-    if (!isShown) transcript.record(message, 'sent', message.timestamp ?? environment.clock.now(), undefined, size)
+    const timestamp = message.timestamp ?? environment.clock.now()
+    if (!isShown) log.record(message, 'sent', timestamp, undefined, size, false, entry)
     if (message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
   }
 
@@ -427,7 +432,7 @@ export class Outbox implements ChatObserver {
 
   /** A message of the service has arrived. */
   handleMessage(message: Message): void {
-    this.ledger.handleMessage(message)
+    this.ledger.handleMessage(message, this.#connection.lastInboundAt)
     this.#turns.handleMessage(message)
   }
 
@@ -437,12 +442,12 @@ export class Outbox implements ChatObserver {
    * @returns whether it is a receipt, which concerns nothing else
    */
   handleReceipt({ persona, role, messageData }: Message): boolean {
-    const { ledger } = this
+    const { ledger, log } = this
     const id = messageData?.messageId
     if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.hasReceipts) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
     this.#session.handleReceipt(id)
-    const entry = ledger.get(id)
+    const entry = log.find(id)
     if (isReceipt && entry) ledger.acknowledge(entry)
     else if (role === ROLE.ERROR && entry?.state === 'sent') ledger.settle(entry, 'failed', 'refused')
     this.lane.resume()
@@ -487,6 +492,9 @@ export class Outbox implements ChatObserver {
   }
 }
 
+/** The reply of a question whose promise is settled. */
+const SETTLED: Reply = { resolve() {}, reject() {} }
+
 /** The service may reject larger frames; its limit is unknown (PROTOCOL.md, "Chat WebSocket"). */
 const LARGE_BYTES = 64 * 1024
 
@@ -505,7 +513,7 @@ function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent 
 }
 
 /** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
-function whyWaiting(entry: OutboxEntry, isReady: boolean, chatState: ConnectionState): string | undefined {
+function whyWaiting(entry: DeliveryRecord, isReady: boolean, chatState: ConnectionState): string | undefined {
   if (stateOf(entry) !== 'queued') return undefined
   if (!isReady) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
   if (chatState === 'IDLE' || chatState === 'CLOSED') return 'the chat is not connected: call connect()'

@@ -1,8 +1,8 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError, type SDKError } from '../errors.ts'
+import type { DeliveryRecord, Question } from '../log/delivery.ts'
 import { isUserMessage, type Message } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
-import type { OutboxEntry, Question } from './delivery.ts'
 import type { DeliveryLedger } from './ledger.ts'
 
 /*
@@ -94,7 +94,7 @@ export class TurnTaking {
   }
 
   /** Ends the turn of a question, if it has the turn. Returns whether it had. */
-  end(question: OutboxEntry): boolean {
+  end(question: DeliveryRecord): boolean {
     const turn = this.#turn
     if (!turn || turn.question !== question) return false
     if (turn.at === 'unverified') this.#scope.environment.clock.clearTimeout(turn.timer)
@@ -104,7 +104,7 @@ export class TurnTaking {
   }
 
   /** An entry has been written to the socket. */
-  handleWritten(entry: OutboxEntry): void {
+  handleWritten(entry: DeliveryRecord): void {
     if (!isUserMessage(entry.message)) return
     const turn = this.#turn
     this.#hasWritten = true

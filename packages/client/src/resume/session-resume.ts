@@ -6,8 +6,8 @@ import type { ContextStore } from '../chat/context-store.ts'
 import type { MessageProcessor } from '../conversation/handlers.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { HistoryElement, Message, MessageOrigin } from '../log/message.ts'
+import type { MessageLog } from '../log/message-log.ts'
 import { mergeHistory, readHistory } from '../log/reconcile.ts'
-import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
@@ -43,7 +43,7 @@ export class SessionResume implements SessionKeeper {
   readonly #scope: SessionResumeScope
   readonly #authentication: AuthenticationService
   readonly #context: ContextStore
-  readonly #transcript: Transcript
+  readonly #log: MessageLog
   readonly #session: ChatSession
   readonly #processor: MessageProcessor
   /** The session of this tab; absent without `resume`. */
@@ -56,13 +56,13 @@ export class SessionResume implements SessionKeeper {
     {
       authentication,
       context,
-      transcript,
+      log,
       session,
       processor,
     }: {
       authentication: AuthenticationService
       context: ContextStore
-      transcript: Transcript
+      log: MessageLog
       session: ChatSession
       processor: MessageProcessor
     },
@@ -70,7 +70,7 @@ export class SessionResume implements SessionKeeper {
     this.#scope = scope
     this.#authentication = authentication
     this.#context = context
-    this.#transcript = transcript
+    this.#log = log
     this.#session = session
     this.#processor = processor
     const { config, environment } = scope
@@ -203,14 +203,14 @@ export class SessionResume implements SessionKeeper {
 
   /** Adds the messages of a history that this page does not have to the transcript. */
   #restore({ id, since, lastTime = since }: ResumedSession, history: readonly HistoryElement[]): void {
-    const transcript = this.#transcript
-    const options = { transcript, sessionId: id, openedAt: since, olderThan: lastTime, isFromStart: true }
+    const log = this.#log
+    const options = { log, sessionId: id, openedAt: since, olderThan: lastTime, isFromStart: true }
     const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
-    const { inserted, removed } = transcript.insert(mergeHistory(history, options), id, typeOf)
+    const { inserted, removed } = log.insert(mergeHistory(history, options), id, typeOf)
     const added = new Set(inserted.map(({ entry }) => entry))
-    const entries = transcript.get().filter(entry => added.has(entry))
+    const entries = log.entries().filter(entry => added.has(entry))
     if (entries.length > 0) this.#scope.emit('transcriptRestored', () => ({ entries }))
-    transcript.reportTrimmed(removed)
+    log.reportTrimmed(removed)
   }
 
   get #user(): string | undefined {

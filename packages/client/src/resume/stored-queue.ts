@@ -2,11 +2,10 @@ import { isJsonObject } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { storedUser } from '../auth/stored-user.ts'
 import type { ResolvedConfig } from '../check-config.ts'
+import type { DeliveryRecord } from '../log/delivery.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { addressMessage, detachMessage, Message } from '../log/message.ts'
 import { findEntry } from '../log/other-pages.ts'
-import type { Transcript } from '../log/transcript.ts'
-import type { OutboxEntry } from '../outbox/delivery.ts'
 import type { QueueStore } from '../outbox/ledger.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -68,7 +67,6 @@ class StoredQueue implements QueueStore {
   readonly #scope: AgentScope<never>
   readonly #authentication: AuthenticationService
   readonly #outbox: Outbox
-  readonly #transcript: Transcript
   /** Absent where the tabs share no conversation. Those that do have one user. */
   readonly #tabs: TabStore | undefined
   /** Whether the store outlives the page or the process. */
@@ -89,9 +87,9 @@ class StoredQueue implements QueueStore {
   /** Ends when the queue is left: what was read before is not delivered. */
   #era = new Era()
   /** Entries of the previous page, until the agent is ready. */
-  #restored: OutboxEntry[] = []
+  #restored: DeliveryRecord[] = []
   /** Entries that the previous page wrote, until the present session is known. */
-  #unplaced: OutboxEntry[] = []
+  #unplaced: DeliveryRecord[] = []
   /** Messages of a history, each of which shows one of the previous page. */
   readonly #claimed = new WeakSet<TranscriptEntry>()
   /** Until the store has written the mark that must precede what is sent. A later mark ends it. */
@@ -99,18 +97,13 @@ class StoredQueue implements QueueStore {
 
   constructor(
     scope: AgentScope<never>,
-    {
-      authentication,
-      outbox,
-      transcript,
-    }: { authentication: AuthenticationService; outbox: Outbox; transcript: Transcript },
+    { authentication, outbox }: { authentication: AuthenticationService; outbox: Outbox },
     adapter: CacheAdapter,
     tabs: TabStore | undefined,
   ) {
     this.#scope = scope
     this.#authentication = authentication
     this.#outbox = outbox
-    this.#transcript = transcript
     this.#tabs = tabs
     this.#isPersistent = adapter !== tabs
     const { config, environment, logger } = scope
@@ -201,7 +194,7 @@ class StoredQueue implements QueueStore {
   }
 
   /** What the previous page left is known. */
-  #deliver(entries: OutboxEntry[]): void {
+  #deliver(entries: DeliveryRecord[]): void {
     this.#restored.push(...entries)
     if (!this.#scope.status.isReady) return
     this.takeIn()
@@ -212,14 +205,14 @@ class StoredQueue implements QueueStore {
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
-    const { lane, ledger } = this.#outbox
+    const { lane, ledger, log } = this.#outbox
     const { facts } = this.#scope
     const entries = this.#restored
     this.#restored = []
     for (const entry of entries) {
       entry.message = addressMessage(entry.message, facts)
       if (entry.written) ledger.adopt(entry)
-      else ledger.add(entry)
+      else log.add(entry)
     }
     const present = new Set(entries.filter(entry => ledger.isOfSession(entry)))
     if (facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
@@ -251,32 +244,31 @@ class StoredQueue implements QueueStore {
   }
 
   /** An entry of the previous page is sent again. */
-  handleSentAgain(entry: OutboxEntry): void {
+  handleSentAgain(entry: DeliveryRecord): void {
     if (isAdopted(entry)) this.#accepted(entry, true)
   }
 
-  #isKnown(entry: OutboxEntry): boolean {
-    return this.#outbox.ledger.get(entry.id) === entry
+  #isKnown(entry: DeliveryRecord): boolean {
+    return this.#outbox.log.find(entry.id) === entry
   }
 
   /** A message without evidence appears in the conversation, unless the history shows it. */
-  #show(entry: OutboxEntry): void {
+  #show(entry: DeliveryRecord): void {
     // A listener may have signed the user out.
     if (!this.#isKnown(entry)) return
-    const { ledger } = this.#outbox
-    const transcript = this.#transcript
+    const { log } = this.#outbox
     const { message, id, timestamp } = entry
     const claimed = this.#claimed
     const mayShow = (entry: TranscriptEntry) =>
-      entry.sessionId === message.sessionId && !ledger.get(entry.message.messageId ?? '') && !claimed.has(entry)
-    const shown = findEntry(transcript.get(), { ...message, id }, mayShow)
+      entry.sessionId === message.sessionId && !log.find(entry.message.messageId ?? '') && !claimed.has(entry)
+    const shown = findEntry(log.entries(), { ...message, id }, mayShow)
     if (shown) claimed.add(shown)
-    else transcript.record(message, 'sent', timestamp, undefined, message.toPayloadString().length)
+    else log.record(message, 'sent', timestamp, undefined, message.toPayloadString().length, false, entry)
   }
 
   /** A message is sent in the present conversation. */
-  #accepted({ message }: OutboxEntry, isAgain: boolean): void {
-    this.#outbox.accepted(message, message.toPayloadString().length, isAgain)
+  #accepted(entry: DeliveryRecord, isAgain: boolean): void {
+    this.#outbox.accepted(entry, entry.message.toPayloadString().length, isAgain)
   }
 
   // ── For the next page ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -321,10 +313,12 @@ class StoredQueue implements QueueStore {
 
   /** The queue as it is stored. Questions are left out: their promise ends with the page. */
   #toStored(isOpen = this.#outbox.lane.isOpen): StoredMessage[] {
-    const { ledger } = this.#outbox
+    const { ledger, log } = this.#outbox
     const claim = isOpen ? { sessionId: this.#scope.facts.sessionId } : undefined
-    const sent = this.#scope.facts.hasReceipts ? ledger.sent.filter(entry => ledger.hasKey(entry)) : []
-    const entries = [...sent, ...this.#restored, ...ledger.queued].filter(({ reply }) => !reply)
+    const sent = this.#scope.facts.hasReceipts
+      ? log.unproven.filter(entry => entry.list === log.sent && ledger.hasKey(entry))
+      : []
+    const entries = [...sent, ...this.#restored, ...log.queued].filter(({ reply }) => !reply)
     return entries.map(entry => toStored(entry, claim))
   }
 
@@ -411,7 +405,7 @@ class StoredQueue implements QueueStore {
  */
 export function createStoredQueue(
   scope: AgentScope<never>,
-  parts: { authentication: AuthenticationService; outbox: Outbox; transcript: Transcript },
+  parts: { authentication: AuthenticationService; outbox: Outbox },
   tabs: TabStore | undefined,
 ): StoredQueue | undefined {
   const adapter = openStore(scope) ?? tabs
@@ -461,7 +455,7 @@ function isStoredMessage(value: unknown): value is StoredMessage {
 
 /** @param claim the session in which a queued message may be written at any time; undefined while it waits */
 function toStored(
-  { id, timestamp, message, state, written }: OutboxEntry,
+  { id, timestamp, message, state, written }: DeliveryRecord,
   claim: { readonly sessionId: string | undefined } | undefined,
 ): StoredMessage {
   const { from, to } = message
@@ -476,7 +470,7 @@ function toStored(
 const PREVIOUS_PAGE = { order: -1, number: -1, at: 0, opening: 'previous page' } as const
 
 /** A stored message as an entry of the outbox. */
-function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): OutboxEntry {
+function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): DeliveryRecord {
   return {
     id,
     timestamp,
@@ -488,6 +482,6 @@ function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): Out
 }
 
 /** Whether the previous page wrote the entry, and this one has not written it yet. */
-function isAdopted({ written }: OutboxEntry): boolean {
+function isAdopted({ written }: DeliveryRecord): boolean {
   return written?.opening === 'previous page'
 }

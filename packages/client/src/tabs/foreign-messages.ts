@@ -1,10 +1,10 @@
 import { ROLE } from '@aiagent/protocol'
+import { Delivery, type DeliveryRecord, isSettled, stateOf } from '../log/delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
 import { findEntry, findShownOfTabs } from '../log/other-pages.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
-import { Delivery, isSettled, type OutboxEntry, stateOf } from '../outbox/delivery.ts'
 import type { TabLink } from './tab-link.ts'
 import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
@@ -18,7 +18,7 @@ const OPEN_STATES: ReadonlySet<string | undefined> = new Set(['queued', 'sent', 
 /** How many messages of other tabs are remembered. */
 const KEPT = 1_000
 
-interface Foreign extends OutboxEntry {
+interface Foreign extends DeliveryRecord {
   owner: string
   /** The last state that was reported: `sending` is none of the entry. */
   reported: DeliveryState
@@ -68,12 +68,12 @@ export class ForeignMessages {
   }
 
   /** Asks the tab that sent a message to repeat it. Returns whether that is possible. */
-  retry({ id, state }: OutboxEntry): boolean {
+  retry({ id, state }: DeliveryRecord): boolean {
     return (state === 'unknown' || state === 'failed') && this.#ask(id, 'retry')
   }
 
   /** Asks the tab that sent a message to withdraw it. Returns whether that is possible. */
-  cancel({ id, state }: OutboxEntry): boolean {
+  cancel({ id, state }: DeliveryRecord): boolean {
     return state === 'queued' && this.#ask(id, 'cancel')
   }
 
@@ -159,16 +159,16 @@ export class ForeignMessages {
 
   /** Shows a message in the transcript, unless a history has shown it before it arrived, under another id. */
   #show(message: Message, said: SaidMessage, state: string | undefined): void {
-    const { transcript, outbox } = this.#parts
+    const { log, outbox } = this.#parts
     const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
     const claimed = this.#claimed
-    const shown = findEntry(transcript.get(), said, entry => {
+    const shown = findEntry(log.entries(), said, entry => {
       const { messageId = '' } = entry.message
       const isOther = outbox.delivery(messageId) || this.#messages.has(messageId) || claimed.has(entry)
       return (mayBeShown || entry.recovered === true) && !isOther
     })
     if (shown) claimed.add(shown)
-    else transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
+    else log.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
   }
 
   /** The tab that sent it reports its delivery. */
@@ -230,13 +230,13 @@ export class ForeignMessages {
    * tabs.
    */
   #tell(to: string | undefined, isWanted: (sent: Sent) => boolean): void {
-    const { transcript, outbox, scope } = this.#parts
+    const { log, outbox, scope } = this.#parts
     const messages = new Map<string, Message>()
-    for (const { message, direction } of transcript.get())
+    for (const { message, direction } of log.entries())
       if (direction === 'sent' && message.messageId !== undefined) messages.set(message.messageId, message)
     for (const { id, message } of this.#messages.values()) if (!messages.has(id)) messages.set(id, message)
     for (const [id, message] of messages) {
-      const own = outbox.ledger.get(id)
+      const own = outbox.log.find(id)
       const foreign = own ? undefined : this.#messages.get(id)
       const entry = own ?? foreign
       if (!entry) continue
@@ -255,9 +255,9 @@ export class ForeignMessages {
   }
 
   #known(joinedAt: number): KnownMessages {
-    const { transcript } = this.#parts
-    const shown = transcript.get().slice(-KNOWN)
-    const missing = transcript.missing.slice(-KNOWN)
+    const { log } = this.#parts
+    const shown = log.entries().slice(-KNOWN)
+    const missing = log.missing.slice(-KNOWN)
     const since = Math.max(
       joinedAt,
       shown.length < KNOWN ? 0 : (shown[0]?.timestamp ?? 0),
@@ -272,13 +272,13 @@ export class ForeignMessages {
 
   /** A history of the session has arrived: acknowledges the messages of all tabs that it shows. */
   handleHistory(history: readonly Message[]): void {
-    const { outbox, transcript, scope } = this.#parts
+    const { outbox, log, scope } = this.#parts
     const { sessionId } = scope.facts
-    const shown = transcript.get({ direction: 'sent' })
+    const shown = log.entries({ direction: 'sent' })
     const known = shown.map(({ message, timestamp }) => ({ ...knownMessage(message, true), timestamp }))
-    const ofSession = [...known, ...transcript.missing].filter(each => (each.sessionId ?? sessionId) === sessionId)
+    const ofSession = [...known, ...log.missing].filter(each => (each.sessionId ?? sessionId) === sessionId)
     for (const id of findShownOfTabs(history, ofSession)) {
-      const own = outbox.ledger.get(id)
+      const own = outbox.log.find(id)
       if (own) outbox.ledger.acknowledge(own)
       const foreign = this.#messages.get(id)
       if (!foreign) continue

@@ -247,7 +247,7 @@ export class GroupSession {
 
   /** The ids of what was sent in a session before the last message of the agent. */
   #answeredIds(session: string): ReadonlySet<string | undefined> {
-    const entries = this.#parts.transcript.get().filter(({ sessionId = session }) => sessionId === session)
+    const entries = this.#parts.log.entries().filter(({ sessionId = session }) => sessionId === session)
     const last = entries.findLastIndex(({ message }) => message.persona === PERSONA.AGENT)
     return new Set(entries.slice(0, Math.max(last, 0)).map(({ message }) => message.messageId))
   }

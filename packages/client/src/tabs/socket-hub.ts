@@ -185,7 +185,7 @@ export class SocketHub {
 
   /** What the agent has said in a session, as elements of a history. Whether the service has the user's messages is not known. */
   #saidByAgent(session: string): unknown[] {
-    const received = this.#parts.transcript.get({ direction: 'received' })
+    const received = this.#parts.log.entries({ direction: 'received' })
     return received.flatMap(({ message, sessionId }) => {
       const { persona, role, content, messageData, messageId, timestamp } = message
       return sessionId === session ? { persona, role, content, messageData, messageId, timestamp } : []

@@ -331,7 +331,7 @@ export class TabGroup implements SharedConversation {
 
   /** The user has read everything that this tab shows. */
   markRead(): void {
-    const messageId = this.#parts.transcript.get({ direction: 'received' }).at(-1)?.message.messageId
+    const messageId = this.#parts.log.entries({ direction: 'received' }).at(-1)?.message.messageId
     if (messageId === undefined) return
     this.#read = messageId
     this.#link.post(undefined, { kind: 'read', messageId })

@@ -4,7 +4,7 @@ import type { Connection } from '../chat/connection.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
 import type { Recovery } from '../conversation/recovery.ts'
-import type { Transcript } from '../log/transcript.ts'
+import type { MessageLog } from '../log/message-log.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
@@ -14,7 +14,7 @@ import type { AgentScope } from '../scope.ts'
 export interface TabParts {
   readonly scope: AgentScope<'deliveryUpdate' | 'conversationRead'>
   readonly session: ChatSession
-  readonly transcript: Transcript
+  readonly log: MessageLog
   readonly context: ContextStore
   readonly connection: Connection
   readonly outbox: Outbox

@@ -1,20 +1,21 @@
-import type { Opening } from '../chat/chat-session.ts'
-import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
+import type { AgentScope } from '../scope.ts'
+import { fnv1a } from '../util/fnv1a.ts'
+import type { DeliveryOutcome, DeliveryReason, DeliveryState } from './delivery-state.ts'
 import {
   composeMessage,
+  fingerprintOf,
   type Message,
   type MessageObject,
   type MessageOrigin,
   type SendOptions,
-} from '../log/message.ts'
-import type { AgentScope } from '../scope.ts'
-import { fnv1a } from '../util/fnv1a.ts'
+  wordsOf,
+} from './message.ts'
 
 /**
  * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
  * the connection.
  */
-export type OutboxEntryState = 'awaiting-turn' | 'held' | 'queued' | 'sent' | DeliveryOutcome
+export type RecordState = 'awaiting-turn' | 'held' | 'queued' | 'sent' | DeliveryOutcome
 
 /** Where the answer to a question goes. */
 export interface Reply {
@@ -22,17 +23,23 @@ export interface Reply {
   reject(error: unknown): void
 }
 
-/** One message on its way out. The ledger has it in one of its lists. */
-export interface OutboxEntry {
+/** One outbound message. The log has it in one of its lists. */
+export interface DeliveryRecord {
   /** The sender's id of the message. */
   readonly id: string
   /** Time of acceptance, in milliseconds since the epoch. */
   readonly timestamp: number
-  /** Makes the text of its frame again, also after a change of the caller's object. */
+  /** Makes the text of its frame again, also after a change of the caller's object; after {@link forgetText} without its text. */
   message: Message
+  /** Fingerprint of its author and text, once the text is gone. */
+  fingerprint?: string | undefined
+  /** Whether the transcript has had the message since it was last cleared. */
+  isShown?: boolean
+  /** Whether the host has its {@link Delivery}, which shows the text. */
+  isTaken?: boolean
   /** Whether the message is masked: once the entry is queued. */
   isMasked?: boolean
-  state: OutboxEntryState
+  state: RecordState
   /** Why the message is `unknown` or `failed`. */
   reason?: DeliveryReason | undefined
   /** Only entries of `ask()` have one. */
@@ -48,14 +55,14 @@ export interface OutboxEntry {
   /** Those who wait for the outcome. */
   waiting?: ((outcome: DeliveryOutcome) => void)[] | undefined
   /** The list that it is in, which writes this and the two fields that follow. */
-  list?: EntryList | undefined
+  list?: RecordList | undefined
   /** Its neighbours there. */
-  previous?: OutboxEntry | undefined
-  next?: OutboxEntry | undefined
+  previous?: DeliveryRecord | undefined
+  next?: DeliveryRecord | undefined
 }
 
 /** An entry of `ask()`. */
-export interface Question extends OutboxEntry {
+export interface Question extends DeliveryRecord {
   reply: Reply
 }
 
@@ -67,8 +74,8 @@ export interface WrittenAs {
   readonly number: number
   /** On the monotonic clock. */
   readonly at: number
-  /** The connection; undefined where its session was left before. */
-  readonly opening: Opening | 'previous page' | undefined
+  /** The opening of the session for the connection; undefined where its session was left before. */
+  readonly opening: { readonly sessionId: string } | 'previous page' | undefined
   /** Of a message of a previous page: the fingerprint of its session. */
   readonly sessionFingerprint?: string | undefined
 }
@@ -79,12 +86,12 @@ export interface WrittenAs {
  * @param origin agent and session of the message; undefined while they are not known
  * @throws {MessageError} reason `invalid`
  */
-export function createEntry(
+export function createRecord(
   data: string | MessageObject | Message,
   options: SendOptions,
   scope: AgentScope<never>,
   origin: MessageOrigin | undefined,
-): OutboxEntry {
+): DeliveryRecord {
   const { clock } = scope.environment
   const message = composeMessage(data, options, scope, origin)
   return {
@@ -95,6 +102,10 @@ export function createEntry(
     isMasked: false,
     state: 'held',
     // A field that is added later takes three times the memory.
+    fingerprint: undefined,
+    isShown: false,
+    isTaken: false,
+    reply: undefined,
     reason: undefined,
     written: undefined,
     isUnreported: false,
@@ -111,15 +122,15 @@ export function createEntry(
  *
  * Not a `Set`: finding the first item of a set takes as long as the number of items that were deleted before it.
  */
-export class EntryList {
+export class RecordList {
   /** The entry that was added first. */
-  first: OutboxEntry | undefined
-  #last: OutboxEntry | undefined
+  first: DeliveryRecord | undefined
+  #last: DeliveryRecord | undefined
   /** Number of entries. */
   size = 0
 
   /** Appends an entry, and removes it from the list that it was in. */
-  add(entry: OutboxEntry): void {
+  add(entry: DeliveryRecord): void {
     entry.list?.delete(entry)
     entry.list = this
     entry.previous = this.#last
@@ -130,7 +141,7 @@ export class EntryList {
   }
 
   /** Removes an entry of this list. */
-  delete(entry: OutboxEntry): void {
+  delete(entry: DeliveryRecord): void {
     const { previous, next } = entry
     if (previous) previous.next = next
     else this.first = next
@@ -141,24 +152,25 @@ export class EntryList {
   }
 
   /** The entries in order, for a copy: none may be added or deleted meanwhile. */
-  *[Symbol.iterator](): Generator<OutboxEntry, void> {
+  *[Symbol.iterator](): Generator<DeliveryRecord, void> {
     for (let entry = this.first; entry; entry = entry.next) yield entry
   }
 }
 
 /** What a {@link Delivery} can do. */
 export interface DeliveryActions {
-  retry(entry: OutboxEntry): boolean
-  cancel(entry: OutboxEntry): boolean
+  retry(entry: DeliveryRecord): boolean
+  cancel(entry: DeliveryRecord): boolean
 }
 
 /** The delivery of one message: `agent.delivery(id)`. */
 export class Delivery {
-  readonly #entry: OutboxEntry
+  readonly #entry: DeliveryRecord
   readonly #actions: DeliveryActions
 
   /** @internal */
-  constructor(entry: OutboxEntry, actions: DeliveryActions) {
+  constructor(entry: DeliveryRecord, actions: DeliveryActions) {
+    entry.isTaken = true
     this.#entry = entry
     this.#actions = actions
   }
@@ -168,7 +180,10 @@ export class Delivery {
     return this.#entry.id
   }
 
-  /** The message, masked once it was accepted. */
+  /**
+   * The message, masked once it was accepted. Without content and data where it can be sent no more and was in no transcript when
+   * the delivery was asked for.
+   */
   get message(): Message {
     return this.#entry.message
   }
@@ -199,7 +214,8 @@ export class Delivery {
    * Sends an `unknown` or `failed` message again, under the same id and masked as before, behind what waits already. The
    * service may then have an `unknown` message twice, unless it has announced receipts.
    *
-   * @returns whether the message is sent again; false in other states, after a sign-out, and after `destroy()`
+   * @returns whether the message is sent again; false in other states, after a sign-out, after `destroy()`, and where its text is
+   * not kept any more: it was answered long ago, or another 1,000 messages are `unknown` since, and the transcript does not have it
    * @throws {MessageError} reasons `queue_full` and `masking_unavailable`, as `send()`
    */
   retry(): boolean {
@@ -216,20 +232,34 @@ export class Delivery {
   }
 }
 
+/** Lets the text of a message go that is not written again, unless somebody shows it or its fate is still to be found out. */
+export function forgetText(record: DeliveryRecord): void {
+  const { message, isShown, isTaken, isInDoubt, fingerprint } = record
+  if (isShown || isTaken || isInDoubt || fingerprint !== undefined) return
+  record.fingerprint = fingerprintOf(wordsOf(message))
+  record.message = message.clone({ content: undefined, messageData: undefined })
+}
+
+/** Whether a message has the author and the text of another one. */
+export function hasWordsOf({ message, fingerprint }: DeliveryRecord, other: Message): boolean {
+  const words = wordsOf(other)
+  return fingerprint === undefined ? wordsOf(message) === words : fingerprint === fingerprintOf(words)
+}
+
 /** Whether the state is final without a further action. */
-export function isSettled(state: OutboxEntry['state'] | DeliveryState): state is DeliveryOutcome {
+export function isSettled(state: DeliveryRecord['state'] | DeliveryState): state is DeliveryOutcome {
   return state === 'acknowledged' || state === 'unknown' || state === 'failed' || state === 'cancelled'
 }
 
 /** Whether an entry was written in a session, as far as is known. */
-export function isWrittenIn({ written }: OutboxEntry, sessionId: string | undefined): boolean {
+export function isWrittenIn({ written }: DeliveryRecord, sessionId: string | undefined): boolean {
   if (!written || sessionId === undefined) return false
   const { opening, sessionFingerprint } = written
   return typeof opening === 'object' ? opening.sessionId === sessionId : sessionFingerprint === fnv1a(sessionId)
 }
 
 /** The state for the host. */
-export function stateOf({ state, isUnreported }: OutboxEntry): DeliveryState {
+export function stateOf({ state, isUnreported }: DeliveryRecord): DeliveryState {
   if (isUnreported) return 'sent'
   return state === 'awaiting-turn' || state === 'held' ? 'queued' : state
 }

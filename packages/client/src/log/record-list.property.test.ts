@@ -1,8 +1,8 @@
 import { propertyRuns } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message } from '../log/message.ts'
-import { EntryList, type OutboxEntry } from './delivery.ts'
+import { type DeliveryRecord, RecordList } from './delivery.ts'
+import { Message } from './message.ts'
 
 const ITEMS = 8
 
@@ -19,8 +19,8 @@ describe('a list of entries', () => {
   it('holds the same items in the same order as an array, also when they move between two lists', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
-        const items = Array.from({ length: ITEMS }, (_, id): OutboxEntry => ({ id: String(id), ...fields }))
-        const lists = [new EntryList(), new EntryList()] as const
+        const items = Array.from({ length: ITEMS }, (_, id): DeliveryRecord => ({ id: String(id), ...fields }))
+        const lists = [new RecordList(), new RecordList()] as const
         let model: [string[], string[]] = [[], []]
         for (const each of steps) {
           const item = each.kind === 'delete the first' ? lists[each.list].first : items[each.item]
