@@ -322,10 +322,11 @@ export class AuthenticationService {
     const { strategy, anonymous, type } = this.#source
     const { endpoint } = this.#options
     const login = type === 'pkce' ? strategy : undefined
-    // Without the code of the login, its stored user is still removed before this returns.
-    const stored = login
-      ? void takeRememberedLogin(this.#environment, endpoint)
-      : takeStoredLogin(this.#input, this.#environment, endpoint)
+    const environment = this.#environment
+    // Logins need a page. Without the code of the login, its stored user is still removed before this returns.
+    let stored: StoredLogin | undefined
+    if (login) takeRememberedLogin(environment, endpoint)
+    else if (environment.page) stored = takeStoredLogin(this.#input, environment, endpoint)
     this.#drop(endedBy('logout()'))
     try {
       await Promise.all([

@@ -51,8 +51,7 @@ export function takeRememberedLogin(
   environment: Environment,
   deployment: string | undefined,
 ): PKCEAuthConfig | undefined {
-  // Logins need a page.
-  if (deployment === undefined || !environment.page) return undefined
+  if (deployment === undefined) return undefined
   const store = new KeyedStore<PKCEAuthConfig>(KINDS.rememberedLogin, { environment })
   return take(store, store.key({ deployment }))
 }

@@ -270,18 +270,14 @@ export class KeyedStore<T = unknown> {
 
   /** Starts a request, or joins the one in flight for the same key, of any agent that shares the store. */
   share<U>(key: string, start: (signal: AbortSignal) => Promise<U>, signal?: AbortSignal): Promise<U> {
-    const owner = this.#flightOwner
+    const owner: { flights: JoinedTask<unknown> | undefined } = this.#guard ?? this
     owner.flights ??= new JoinedTask()
     return (owner.flights as JoinedTask<U>).join(start, signal, key)
   }
 
   /** Whether the result of a request in flight may be stored: its key was not removed since it began, by any agent. */
   isWanted(key: string, flight: AbortSignal): boolean {
-    return this.#flightOwner.flights?.runs(key, flight) ?? false
-  }
-
-  get #flightOwner(): { flights: JoinedTask<unknown> | undefined } {
-    return this.#guard ?? this
+    return (this.#guard ?? this).flights?.runs(key, flight) ?? false
   }
 
   /**
@@ -301,9 +297,11 @@ export class KeyedStore<T = unknown> {
    * @throws when the store failed or did not answer in time, at once or by the promise: entries may remain, but are not read
    */
   remove(parts: KeyParts, { except, text, inUse }: RemovalOptions = {}): Awaitable<void> {
-    const { id, start, matches } = this.matching(parts, except, text)
-    this.#flightOwner.flights?.forget(matches)
     const guard = this.#guard
+    const { flights } = guard ?? this
+    if (!guard && !flights) return
+    const { id, start, matches } = this.matching(parts, except, text)
+    flights?.forget(matches)
     if (!guard) return
     const mayGo = (key: string) => matches(key) && !inUse?.has(key)
     if (!this.#kind.ownerIn) return guard.removeAll(`${id} ${[...(inUse ?? [])]}`, start, mayGo)
