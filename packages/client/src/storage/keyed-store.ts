@@ -487,6 +487,6 @@ function after<T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awa
 }
 
 /** Waits for all, if there is anything to wait for. */
-export function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
+function all(awaited: readonly Awaitable<unknown>[]): Awaitable<void> {
   return awaited.some(isPromiseLike) ? Promise.all(awaited).then(() => {}) : undefined
 }
