@@ -126,6 +126,9 @@ const RETURN = [
   ...['start', 'sign out', 'online', 'start', 'start'],
 ].map(does => ({ does, place: 0 }))
 
+/** A user comes back after a sign-out of an agent that did not know them yet. */
+const UNKNOWN = ['write', 'start', 'reload', 'sign out', 'reload', 'start'].map(does => ({ does, place: 0 }))
+
 /**
  * Runs any order of operations. Nothing of one is read by another; a sign-out leaves nothing where the store removes, and
  * touches nothing of others; where the store fails or hangs that is reported, nothing waits for it, and what is left is
@@ -265,7 +268,7 @@ export async function checkPlaces(
       setFault('works')
       for (const { agent } of places) await settled('destroy()', 5_000, agent.destroy())
     }),
-    { ...settings, examples: [[RETURN]] },
+    { ...settings, examples: [[RETURN], [UNKNOWN]] },
   )
 }
 

@@ -249,8 +249,8 @@ async function run(steps: readonly { does: (typeof DOES)[number]; slot: number; 
       if (!entry.isInAdapter) return entry.kind !== 'session' || isOwn
       if (store !== 'adapter') return false
       if (entry.kind === 'context') return entry.key.endsWith(`_${id}`)
-      // The prefix names the conversation: its anonymous user is the present one.
-      return entry.user === user || (!isKnown && entry.user === 'anonymous')
+      // The prefix names the conversation.
+      return entry.user === user || (!isKnown && entry.kind === 'session')
     }
     const mustGo = (entry: Entry) => {
       if (!mayGo(entry) || entry.deployment !== deployment || isOthers(entry)) return false

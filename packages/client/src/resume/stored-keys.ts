@@ -25,7 +25,7 @@ export function conversationParts(
 
 /**
  * The parts of the keys that go with a user, whatever the agent. Where the user is unknown: those of everybody in a store of
- * the page or the tab, elsewhere those of the conversation, or undefined.
+ * the page or the tab, and under a prefix, which names the conversation; elsewhere undefined.
  *
  * @param isOwn whether it is such a store
  */
@@ -34,8 +34,6 @@ export function partsOfUser(
   user: string | undefined,
   isOwn: boolean,
 ): KeyParts | undefined {
-  // The prefix names the conversation, so that its anonymous user is the present one.
-  const isOfConversation = !isOwn && config.cache.contextPrefix !== undefined
-  const name = user ?? (isOfConversation ? ANONYMOUS : undefined)
-  return name === undefined && !isOwn ? undefined : { hash: fnv1a(config.endpoint), user: name }
+  const isKnown = user !== undefined || isOwn || config.cache.contextPrefix !== undefined
+  return isKnown ? { hash: fnv1a(config.endpoint), user } : undefined
 }
