@@ -49,8 +49,7 @@ export const SETTLED_LIMIT = 1_000
 export const OBSERVED_LIMIT = 10_000
 
 /*
- * The messages of a conversation. Owns the transcript, and the record of every outbound message, in one of these lists. Whoever
- * writes or judges a message moves it:
+ * The messages of a conversation. Owns the transcript, and the record of every outbound message, in one of these lists:
  *
  *   awaiting, held, queued ──► sent ──► settled: acknowledged, failed, cancelled
  *                                └────► unknown ──► acknowledged
@@ -90,7 +89,7 @@ export class MessageLog {
   /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
   hasGap = false
 
-  /** @param scope undefined for a log of the host's own */
+  /** @param scope undefined for a log that the host app constructs */
   constructor(config: TranscriptConfig, scope?: LogScope) {
     this.#config = config
     this.#scope = scope

@@ -106,6 +106,18 @@ describe('mergeHistory', () => {
     expect(setUp().find([customer('a')])[0]?.message.timestamp).toBeUndefined()
   })
 
+  it('puts a history behind everything where it begins after the last message that the page has heard', () => {
+    const late = setUp()
+    late.sent(customer('a', 10))
+    late.received(answer('m1', 'b', 20))
+    expect(late.merge([customer('c', 30), answer('m2', 'd', 40)])).toEqual(['c', 'd'])
+    expect(late.contents()).toEqual(['a', 'b', 'c', 'd'])
+    const early = setUp()
+    early.received(answer('m1', 'b', 20))
+    early.merge([customer('a', 10)])
+    expect(early.contents()).toEqual(['a', 'b'])
+  })
+
   it('ignores elements that are not messages', () => {
     expect(setUp().merge([null, 7, 'text', [], {}, { persona: 'agent' }, undefined, customer('a')])).toEqual(['a'])
   })

@@ -2,7 +2,7 @@ import type { TranscriptConfig, TranscriptEntry, TranscriptOptions, TranscriptRo
 import type { Message } from './message.ts'
 import { MessageLog } from './message-log.ts'
 
-/** A transcript of the host's own: messages in order, with the settings and filters of that of an agent. */
+/** A transcript that the host app keeps by itself: messages in order, with the settings and filters of that of an agent. */
 export class Transcript {
   readonly #log: MessageLog
 

@@ -89,6 +89,16 @@ describe('delivery: at-least-once', () => {
     expect([outbox.delivery('one')?.retry(), transport.contents]).toEqual([true, ['two', 'one']])
   })
 
+  it('[REL-84] says that a message in doubt is unknown when its conversation is left, also where the session goes on', async () => {
+    const { outbox, send, connect, lose, pathOf, reasonOf } = setUpDelivery()
+    connect()
+    send('one')
+    lose()
+    outbox.leaveConversation()
+    connect()
+    expect([pathOf('one'), reasonOf('one')]).toEqual(['queued sending sent unknown', 'connection_lost'])
+  })
+
   it.each([
     ['at-least-once', false, ['one']],
     ['at-least-once', true, ['one']],

@@ -326,13 +326,21 @@ export class DeliveryLedger {
     const again: DeliveryRecord[] = []
     for (const entry of this.#log.unproven)
       if (this.isSentAgain(entry)) again.push(entry)
-      else if (entry.isInDoubt) {
-        entry.isInDoubt = false
-        if (entry.state === 'sent') this.settle(entry, 'unknown', 'connection_lost')
-      }
+      else this.#giveUp(entry)
     for (const entry of again) this.store?.handleSentAgain(entry)
     this.again = again
     this.#onDecided()
+  }
+
+  /** Nothing of the conversation goes into the next one by itself. */
+  leaveConversation(): void {
+    for (const entry of this.#log.unproven) this.#giveUp(entry)
+  }
+
+  #giveUp(entry: DeliveryRecord): void {
+    if (!entry.isInDoubt) return
+    entry.isInDoubt = false
+    if (entry.state === 'sent') this.settle(entry, 'unknown', 'connection_lost')
   }
 
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */

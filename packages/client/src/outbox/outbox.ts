@@ -233,7 +233,7 @@ export class Outbox implements ChatObserver {
   /** As {@link clear}. Nothing of the conversation that is left goes into the next one by itself. */
   leaveConversation(): void {
     this.clear()
-    for (const entry of this.log.unproven) entry.isInDoubt = false
+    this.ledger.leaveConversation()
   }
 
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
