@@ -198,6 +198,15 @@ describe('a sign-out of an agent that has not stored everything itself', () => {
     expect(left()).toEqual([INFO])
   })
 
+  it('[SEC-15] removes an anonymous token under its own prefix before it knows the deployment', async () => {
+    const auth = { type: 'anonymous', config: { cache: { keyPrefix: 'mine_' } } } as const
+    const { clock, make, left } = await setUpVisited({ auth })
+    expect(left().filter(key => key.startsWith('mine_')).length).toBeGreaterThan(1)
+    const { agent } = make({ auth })
+    await passing(clock, agent.logout())
+    expect(left()).toEqual([INFO])
+  })
+
   it('[AUTH-14] keeps the anonymous tokens of the page when only the user changes', async () => {
     const { clock, emulator, make, left } = await setUpVisited()
     const tokens = () => left().filter(key => key.includes('anonymous_token'))

@@ -176,7 +176,9 @@ export class AgentParts {
     const { page, sessionStorage, localStorage } = environment
     if (!page && !sessionStorage && !localStorage && token === undefined) return
     const user = storedUser(this.scope, this.authentication, this.authentication.leavingToken)
-    const removal = { cause, user, info: facts.deployment?.deployment }
+    const { auth } = config
+    const ofToken = auth && 'type' in auth && auth.type === 'anonymous' ? auth.config?.cache : undefined
+    const removal = { cause, user, info: facts.deployment?.deployment, ofToken }
     const clearStored = await feature('stored data', features.storedData)
     await clearStored(environment, config.endpoint, config.cache, removal)
   }

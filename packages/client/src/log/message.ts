@@ -220,10 +220,13 @@ export function wordsOf({ persona, role, content, messageData }: Message): strin
   return JSON.stringify([persona, role, content || [messageData ?? null]])
 }
 
-/** A fingerprint of a text for comparisons within this page: FNV-1a over its UTF-16 units, without a copy of the text. */
-export function fingerprintOf(text: string): string {
+/** A fingerprint of texts for comparisons within this page: FNV-1a over their UTF-16 units, without a copy of them. */
+export function fingerprintOf(...texts: string[]): string {
   let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  for (const text of texts) {
+    for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+    hash = Math.imul(hash ^ 10, 0x01000193)
+  }
   return hash.toString(36)
 }
 

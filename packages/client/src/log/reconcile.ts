@@ -42,7 +42,7 @@ export interface KnownMessage extends Pick<Message, 'messageId' | 'timestamp' | 
 /** The traits of a message by which a history shows it again. */
 export function knownMessage(message: Message, isSent = isFromClient(message)): KnownMessage {
   const { persona, role, content = '', messageId, timestamp, sessionId } = message
-  return { isSent, messageId, fingerprint: fingerprintOf(`${persona}\n${role}\n${content}`), timestamp, sessionId }
+  return { isSent, messageId, fingerprint: fingerprintOf(persona, role, content), timestamp, sessionId }
 }
 
 type Mark = Pick<Message, 'messageId' | 'timestamp'>

@@ -18,6 +18,8 @@ interface Removal {
   readonly user?: string | undefined
   /** The deployment. @default as stored; without it the entries of every API host and tenant are removed */
   readonly info?: Pick<DeploymentInfo, 'apiDomain' | 'tenantId'> | undefined
+  /** Where the anonymous token is, where the host app has said so. */
+  readonly ofToken?: StoreOptions | undefined
 }
 
 /** The options of `cache` that say where entries are, and how their keys begin. */
@@ -34,7 +36,7 @@ export async function clearStored(
   environment: StorePlace['environment'],
   endpoint: string,
   cache: StoreOptions = {},
-  { cause, user, info }: Removal = {},
+  { cause, user, info, ofToken = {} }: Removal = {},
 ): Promise<void> {
   const { sessionStorage, localStorage, memory, page, console, clock } = environment
   const stores: { storage?: StorageLike; adapter: MemoryCacheAdapter | StorageCacheAdapter }[] = []
@@ -49,7 +51,7 @@ export async function clearStored(
     ({ goesWith }) => cause === undefined || goesWith === 'user' || goesWith === cause,
   )
   const ofUsers = kinds.filter(({ key }) => key.includes('{user}'))
-  const prefixes = cache.keyPrefix || cache.contextPrefix ? [{}, cache] : [{}]
+  const prefixes = [{}, ...[cache, ofToken].filter(({ keyPrefix, contextPrefix }) => keyPrefix || contextPrefix)]
   /** Begins at once. */
   const remove = async (kind: Kind, options: StoreOptions, adapter: CacheAdapter, parts: KeyParts) => {
     const store = new KeyedStore(kind, { environment, cache: options, deployment: endpoint, adapter })
