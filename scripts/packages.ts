@@ -48,8 +48,9 @@ const BARE_PROJECT = {
   files: ['bare.ts'],
 }
 
-/** Words in the code of a login. */
+/** Words in the code of a login, and in that of the strategies for tokens of the host. */
 const LOGIN_CODE = 'Another sign-in replaced this one.'
+const STRATEGY_CODE = 'refreshTokenFn returned no token.'
 
 readCommandLine({
   name: 'packages',
@@ -201,7 +202,7 @@ async function bundleForBrowsers(project: string, entries: readonly string[]): P
   return { files, pages }
 }
 
-/** A page loads the code of a login only with an agent that needs one, also if it names a strategy. */
+/** A page loads the code of a login only with an agent that needs one, and that of the other strategies also where it names one. */
 async function loadLoginOnDemand(project: string): Promise<void> {
   const page = join(project, 'login')
   mkdirSync(page)
@@ -210,12 +211,15 @@ async function loadLoginOnDemand(project: string): Promise<void> {
     writeFileSync(join(page, 'page.mjs'), source)
     for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
       const { files, atOnce } = await bundle({ folder: page, base: '/', minify: false })
-      const withLogin = Object.keys(files).filter(name => files[name]?.includes(LOGIN_CODE))
-      if (withLogin.length !== 1 || withLogin.some(name => atOnce.includes(name)))
-        throw new Error(`${bundler} puts the code of a login into ${withLogin.join(', ')} where a page names ${named}.`)
+      for (const code of [LOGIN_CODE, STRATEGY_CODE]) {
+        const having = Object.keys(files).filter(name => files[name]?.includes(code))
+        const isAtOnce = having.some(name => atOnce.includes(name))
+        if (having.length !== 1 || isAtOnce !== (code === STRATEGY_CODE && named === 'PreAuthStrategy'))
+          throw new Error(`${bundler} puts "${code}" into ${having.join(', ')} where a page names ${named}.`)
+      }
     }
   }
-  console.log('The bundles of vite, esbuild, webpack and Rollup load the code of a login on demand.')
+  console.log('The bundles of vite, esbuild, webpack and Rollup load the code of a login and of strategies on demand.')
 }
 
 function refuseNode(bundler: string, modules: readonly string[]): void {

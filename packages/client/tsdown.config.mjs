@@ -3,15 +3,25 @@ import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 /** Files of modules that entries and features share, each with all that its modules import. */
 const SHARED_FILES = [
   // What hosts, the view and the entry for React Native use without an agent, and all that this imports: so is the socket of
-  // Node, which needs the limits and the pings. Otherwise this file and that of the agent would import each other.
+  // Node, which needs the limits and the pings. Otherwise this file and that of the agent would import each other. And the base
+  // class of strategies: on Node the files of the agent and of the strategies import each other, and both extend it at once.
   {
     name: 'base',
-    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|auth[\\/]own-strategy|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$/,
     priority: 2,
   },
-  // What `import '@aiagent/client'` loads besides, and what the features import of it: a feature that imports only the other file
-  // would divide the two in the bundle of a page.
-  { name: 'agent', test: /[\\/]client[\\/]src[\\/](?:index|contact-center[\\/]portal[\\/]gates)\.ts$/, priority: 1 },
+  // What else `import '@aiagent/client'` names, except the strategies of the option `auth`, and what the features import of it: a
+  // feature that imports only another file would divide these in the bundle of a page.
+  {
+    name: 'agent',
+    test: /[\\/]client[\\/]src[\\/](?:ai-agent|version|agent[\\/]preload|contact-center[\\/]portal[\\/]gates|log[\\/]transcript|outbox[\\/]message-queue)\.ts$/,
+    priority: 1,
+  },
+  // The strategies that an anonymous page never runs. What they import is in the files above.
+  {
+    name: 'auth',
+    test: /[\\/]client[\\/]src[\\/]auth[\\/](?:token-strategies|pre-auth-strategy|client-credentials-strategy)\.ts$/,
+  },
   // What a page leaves for the next, for `resume`, `persistQueue` and `tabs`.
   {
     name: 'handed-over',
@@ -44,6 +54,8 @@ export default [
       otel: 'src/otel.ts',
       features: 'src/agent/features.ts',
       'features.node': 'src/agent/features.node.ts',
+      strategies: 'src/auth/strategies.ts',
+      'strategies.node': 'src/auth/strategies.node.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },
@@ -60,7 +72,11 @@ export default [
     },
     // Which of two files is meant is decided where the package is used, by the conditions in package.json.
     // The protocol is inside, so that each of its readers is in the chunk that uses it.
-    deps: { neverBundle: ['#features', '#websocket'], alwaysBundle: ['@aiagent/protocol'], onlyBundle: false },
+    deps: {
+      neverBundle: ['#features', '#strategies', '#websocket'],
+      alwaysBundle: ['@aiagent/protocol'],
+      onlyBundle: false,
+    },
     inputOptions: options => ({
       ...options,
       resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },
@@ -71,7 +87,7 @@ export default [
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
     outputOptions: {
       comments: { jsdoc: false },
-      // Two files: otherwise a bundler makes a file of each set of modules that is shared with a feature or another entry, and a
+      // Few files: otherwise a bundler makes a file of each set of modules that is shared with a feature or another entry, and a
       // page loads all of them.
       codeSplitting: { groups: SHARED_FILES },
     },

@@ -13,16 +13,32 @@ function withhold(file: string): void {
   })
 }
 
+/** Makes the file of a feature one that is still loading, until the returned function is called. */
+function delayed(file: string): () => void {
+  mocked.push(file)
+  let arrive = () => {}
+  const arrived = new Promise<void>(resolve => {
+    arrive = resolve
+  })
+  vi.doMock(file, async () => {
+    await arrived
+    return vi.importActual(file)
+  })
+  return arrive
+}
+
 const mocked: string[] = []
 
 beforeEach(() => {
   vi.resetModules()
   // As in a page, where each feature loads when it is first used.
   vi.doMock('#features', () => vi.importActual('../src/agent/features.ts'))
+  vi.doMock('#strategies', () => vi.importActual('../src/auth/strategies.ts'))
 })
 afterEach(() => {
   for (const file of mocked.splice(0)) vi.doUnmock(file)
   vi.doUnmock('#features')
+  vi.doUnmock('#strategies')
   vi.resetModules()
 })
 
@@ -83,6 +99,125 @@ describe('the contact center that cannot be loaded', () => {
     expect(await failure).toMatchObject({ code: 'ABORTED' })
     expect([agent.getPhase().at, agent.getState(), clock.pendingTimers]).toEqual(['idle', 'IDLE', 0])
     await agent.destroy()
+  })
+})
+
+describe('the strategies of tokens', () => {
+  const STRATEGIES = '../src/auth/token-strategies.ts'
+  const missing = { code: 'MODULE_LOAD_FAILED', message: expect.stringMatching(/"auth".*reload the page/) }
+
+  /** An agent with a token of its host. */
+  const setUpToken = async () => {
+    const { setUp } = await import('./agent-harness.ts')
+    const { emulator, make } = setUp()
+    const accessToken = emulator.control.issueToken({ subject: 'Ada' })
+    return { ...make({ auth: { type: 'pre-auth', accessToken } }), emulator, accessToken }
+  }
+
+  it('[AUTH-01] load in the constructor of an agent that has the option, and not for an anonymous one', async () => {
+    const loaded = vi.fn()
+    mocked.push(STRATEGIES)
+    vi.doMock(STRATEGIES, () => {
+      loaded()
+      return vi.importActual(STRATEGIES)
+    })
+    const { setUp } = await import('./agent-harness.ts')
+    const { make } = setUp()
+    const anonymous = make({}).agent
+    await anonymous.initialize()
+    await anonymous.connect()
+    expect(loaded).not.toHaveBeenCalled()
+    const { agent, accessToken } = await setUpToken()
+    await vi.waitFor(() => expect(loaded).toHaveBeenCalled())
+    await agent.initialize()
+    expect(await agent.getAccessToken()).toBe(accessToken)
+    for (const each of [anonymous, agent]) await each.destroy()
+  })
+
+  it('[REL-37] reject initialize() with MODULE_LOAD_FAILED and their name, and the next call loads them', async () => {
+    withhold(STRATEGIES)
+    const { agent } = await setUpToken()
+    expect(await rejection(agent.initialize())).toMatchObject(missing)
+    expect(agent.getPhase()).toMatchObject({ at: 'idle', error: missing })
+    vi.doUnmock(STRATEGIES)
+    expect(await agent.initialize()).toEqual({ status: 'ready' })
+    await agent.destroy()
+  })
+
+  it('[REL-37] have nothing to sign out or to release while they cannot be loaded', async () => {
+    withhold(STRATEGIES)
+    const { agent } = await setUpToken()
+    await expect(agent.logout()).resolves.toBeUndefined()
+    await expect(agent.destroy()).resolves.toBeUndefined()
+  })
+
+  it('[AUTH-01] have a token that the host replaces while they load', async () => {
+    const { agent, emulator } = await setUpToken()
+    const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
+    await agent.updateAccessToken(next)
+    await agent.initialize()
+    expect(await agent.getAccessToken()).toBe(next)
+    await agent.destroy()
+  })
+
+  it('[AUTH-01] load after a sign-out or the end of an agent without an effect on it', async () => {
+    const arrive = delayed(STRATEGIES)
+    const { agent, accessToken } = await setUpToken()
+    const { agent: ended } = await setUpToken()
+    const initializing = [agent, ended].map(each => rejection(each.initialize()))
+    const replacing = rejection(agent.updateAccessToken(accessToken))
+    await agent.logout()
+    await ended.destroy()
+    for (const each of [...initializing, replacing]) expect(await each).toBeInstanceOf(Error)
+    arrive()
+    expect(await agent.initialize()).toEqual({ status: 'ready' })
+    expect(await agent.getAccessToken()).toBe(accessToken)
+    expect(ended.getPhase()).toEqual({ at: 'destroyed' })
+    await agent.destroy()
+  })
+
+  it('[AUTH-01] are the same for two agents that start together', async () => {
+    const arrive = delayed(STRATEGIES)
+    const first = await setUpToken()
+    const second = await setUpToken()
+    const initializing = [first, second].map(({ agent }) => agent.initialize())
+    arrive()
+    expect(await Promise.all(initializing)).toEqual([{ status: 'ready' }, { status: 'ready' }])
+    for (const { agent, accessToken } of [first, second]) {
+      expect(await agent.getAccessToken()).toBe(accessToken)
+      await agent.destroy()
+    }
+  })
+
+  it('[AUTH-01] have the token of another user that the host supplies while they load', async () => {
+    const arrive = delayed(STRATEGIES)
+    const { agent, emulator } = await setUpToken()
+    const next = emulator.control.issueToken({ subject: 'Bob' })
+    const replacing = agent.updateAccessToken(next, { userChanged: true })
+    arrive()
+    await replacing
+    expect(await agent.initialize()).toEqual({ status: 'ready' })
+    expect(await agent.getAccessToken()).toBe(next)
+    await agent.destroy()
+  })
+
+  it("[AUTH-01] are not needed for a host's own object", async () => {
+    withhold(STRATEGIES)
+    const { setUp } = await import('./agent-harness.ts')
+    const { emulator, make } = setUp()
+    const token = emulator.control.issueToken({ subject: 'Ada' })
+    const { agent } = make({ auth: { getToken: async () => token } })
+    expect(await agent.initialize()).toEqual({ status: 'ready' })
+    expect(await agent.getAccessToken()).toBe(token)
+    await agent.destroy()
+  })
+
+  it('[AUTH-01] the option is checked in the constructor', async () => {
+    const { AuthenticationService } = await import('../src/auth/authentication-service.ts')
+    const config = { tokenUrl: 'https://login.test/token', clientId: 'me', clientSecret: '' }
+    expect(() => new AuthenticationService({ type: 'client-credentials', config })).toThrow(
+      expect.objectContaining({ reason: 'invalid_input' }),
+    )
   })
 })
 

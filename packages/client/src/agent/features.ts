@@ -1,5 +1,5 @@
 /*
- * The optional features of an agent, apart from the login: in a page each is a separate file, which loads when the feature is
+ * The optional features of an agent, apart from those of `auth`: in a page each is a separate file, which loads when the feature is
  * first used. On Node they are there from the start: features.node.ts has the same members, and package.json chooses.
  */
 

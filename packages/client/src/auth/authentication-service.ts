@@ -17,15 +17,13 @@ import type {
   AuthStrategyInitializeOptions,
   LogoutOptions,
   PKCEAuthConfig,
-  PKCEAuthServiceConfig,
   PostAuthenticationCallback,
   TokenExpiringCallback,
 } from './auth-strategy.ts'
-import { createStrategy, loadLogin } from './create-strategy.ts'
+import { chooseStrategy, createLogin } from './create-strategy.ts'
 import { CurrentToken, Renewal } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
 import { isStrategy } from './host-strategy.ts'
-import type { PKCEAuthStrategy } from './login/pkce-strategy.ts'
 import type { OwnStrategy } from './own-strategy.ts'
 import { rememberLogin, type StoredLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
 import { tokenIn } from './token-request.ts'
@@ -33,7 +31,7 @@ import { tokenIn } from './token-request.ts'
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
 interface StrategyInUse {
   readonly type: AuthenticationType
-  /** Undefined for a login whose code is not loaded. */
+  /** Undefined while its code is not loaded: it has nothing to end or to forget then. */
   readonly strategy: OwnStrategy | undefined
   /** The anonymous strategy before a login. Logout removes its stored tokens. */
   readonly anonymous?: OwnStrategy | undefined
@@ -55,7 +53,9 @@ export class AuthenticationService {
   readonly #renewal: Renewal
   readonly #current: CurrentToken
   #source: StrategyInUse
-  /** The login whose code is loading. */
+  /** Loads the strategy of the input whose code is separate. */
+  #loadChosen: (() => Promise<OwnStrategy>) | undefined
+  /** The strategy whose code is loading. */
   readonly #loading = new JoinedTask<OwnStrategy>()
   /** Ended by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #era = new Era()
@@ -66,7 +66,7 @@ export class AuthenticationService {
   #postAuthentication: PostAuthenticationCallback | undefined
 
   /**
-   * The code of a login starts to load.
+   * The code of the strategy starts to load.
    *
    * @throws {AuthError} `invalid_input` when the input has an unsupported shape
    */
@@ -97,11 +97,9 @@ export class AuthenticationService {
       return
     }
     this.#input = input
-    const strategy = createStrategy(input, environment, logger, cache)
-    const { authenticationType = 'pkce' } = strategy ?? {}
-    // Never replaced by a login, not even an anonymous one.
-    const isHosts = strategy === input && authenticationType !== 'pkce'
-    this.#source = { type: isHosts ? 'pre-auth' : authenticationType, strategy, isInitialized: false }
+    const { type, strategy, load } = chooseStrategy(input, environment, logger, cache)
+    this.#source = { type, strategy, isInitialized: false }
+    this.#loadChosen = load
     if (strategy) this.#attach(strategy)
     // A failure is reported by initialize(), which tries again.
     else this.#load().catch(() => {})
@@ -166,7 +164,7 @@ export class AuthenticationService {
   ): Promise<boolean> {
     const { type, strategy: previous } = this.#source
     if (type !== 'anonymous') return false
-    const strategy = await this.#era.during(() => this.#createLogin(config))
+    const strategy = await this.#era.during(() => createLogin(config, this.#environment, this.#options.logger))
     this.#drop(endedBy('the exchange of the strategy'))
     this.#attach(strategy)
     this.#source = { type: 'pkce', strategy, anonymous: previous, isInitialized: false }
@@ -190,7 +188,7 @@ export class AuthenticationService {
 
   /** Whether a token is available without user interaction. */
   hasSession(): boolean {
-    return this.#source.strategy?.hasSession === true
+    return this.#source.strategy?.hasSession ?? !this.isPKCEStrategy()
   }
 
   /**
@@ -413,16 +411,10 @@ export class AuthenticationService {
     return isStandIn && anonymous ? anonymous : strategy
   }
 
-  async #createLogin(config: PKCEAuthConfig): Promise<PKCEAuthStrategy> {
-    const { PKCEAuthStrategy } = await loadLogin()
-    return new PKCEAuthStrategy(config, { environment: this.#environment, logger: this.#options.logger })
-  }
-
-  /** The login of the input, whose code is loaded once, and again after a failure. */
+  /** The strategy of the input, whose code is loaded once, and again after a failure. */
   #load(): Promise<OwnStrategy> {
-    const { config } = this.#input as PKCEAuthServiceConfig
     return this.#loading.join(async () => {
-      const strategy = await this.#createLogin(config)
+      const strategy = await (this.#loadChosen as () => Promise<OwnStrategy>)()
       this.#attach(strategy)
       this.#source = { ...this.#source, strategy }
       return strategy
@@ -440,7 +432,7 @@ export class AuthenticationService {
 
   /** Ends a session of which only the stored user is known. */
   async #logOutStored({ config, session }: StoredLogin, options: LogoutOptions): Promise<void> {
-    const login = await this.#era.during(() => this.#createLogin(config))
+    const login = await this.#era.during(() => createLogin(config, this.#environment, this.#options.logger))
     await login.logout(options, session)
   }
 

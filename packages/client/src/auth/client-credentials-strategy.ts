@@ -5,7 +5,7 @@ import { JoinedTask } from '../util/joined-task.ts'
 import { ClockTime, expiryOfFresh, renewalTime } from './access-token.ts'
 import type { ClientCredentialsAuthConfig } from './auth-strategy.ts'
 import { OwnStrategy } from './own-strategy.ts'
-import { requestToken } from './token-request.ts'
+import { requestToken, requireCredentials } from './token-request.ts'
 
 interface HeldToken {
   readonly accessToken: string
@@ -26,21 +26,10 @@ export class ClientCredentialsAuthStrategy extends OwnStrategy {
   #held: HeldToken | undefined
   readonly #renewal = new JoinedTask<string>()
 
-  /**
-   * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
-   *   `allowInBrowser` permits that everyone can read the secret
-   */
+  /** @throws {AuthError} as {@link requireCredentials} */
   constructor(config: ClientCredentialsAuthConfig, environment: Environment = defaultEnvironment()) {
     super()
-    for (const field of ['tokenUrl', 'clientId', 'clientSecret'] as const) {
-      if (typeof config?.[field] !== 'string' || !config[field].trim())
-        throw new AuthError(`auth.config.${field} is missing. Client credentials need it.`, 'invalid_input')
-    }
-    if (environment.page && !config.allowInBrowser)
-      throw new AuthError(
-        'Client credentials are not for browsers: everyone could read the secret. Use another auth, or set allowInBrowser.',
-        'not_supported',
-      )
+    requireCredentials(config, environment)
     this.#config = { ...config, scopes: [...(config.scopes ?? [])] }
     this.#environment = environment
   }

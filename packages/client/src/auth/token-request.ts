@@ -11,7 +11,7 @@ import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { objectIn } from '../util/json.ts'
 import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
-import type { AuthStrategyInitializeOptions } from './auth-strategy.ts'
+import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig } from './auth-strategy.ts'
 
 /*
  * Tokens by client id and secret: the deployment's metadata, which names the endpoint of anonymous tokens, and the grant.
@@ -79,6 +79,24 @@ export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | n
 
 export function metadataError(problem: string, status?: number, cause?: unknown): AuthError {
   return new AuthError(`The OAuth metadata of the deployment ${problem}.`, 'metadata_failed', { status, cause })
+}
+
+/**
+ * Checks the credentials of a program.
+ *
+ * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
+ *   `allowInBrowser` permits that everyone can read the secret
+ */
+export function requireCredentials(config: ClientCredentialsAuthConfig, { page }: Pick<Environment, 'page'>): void {
+  for (const field of ['tokenUrl', 'clientId', 'clientSecret'] as const) {
+    if (typeof config?.[field] !== 'string' || !config[field].trim())
+      throw new AuthError(`auth.config.${field} is missing. Client credentials need it.`, 'invalid_input')
+  }
+  if (page && !config.allowInBrowser)
+    throw new AuthError(
+      'Client credentials are not for browsers: everyone could read the secret. Use another auth, or set allowInBrowser.',
+      'not_supported',
+    )
 }
 
 /** What a token endpoint has issued. */
