@@ -147,8 +147,9 @@ export class TabGroup implements SharedConversation {
   async #takeOver(ended: readonly string[]): Promise<void> {
     const { outbox } = this.#parts
     for (const tab of ended) this.#hub.forget(tab)
-    // Another tab may have sent it, or withdrawn it, which this one has missed.
-    await this.#link.syncedWithAll()
+    // Another tab may have sent what is left, or withdrawn it, which this one has missed. A wait for nothing would take a page that
+    // leaves at this moment out of the back/forward cache.
+    if (this.store.keys().length > 0) await this.#link.syncedWithAll()
     await outbox.restore()
     outbox.repeatAdopted()
     await this.foreign.handleEnded(ended)
