@@ -85,9 +85,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'stored-token',
     title: 'the token of an anonymous user stays in the page after logout()',
-    file: 'packages/client/src/auth/anonymous-strategy.ts',
-    find: 'Promise.all([this.clearTokenCache(), ',
-    replace: 'Promise.all([',
+    file: 'packages/client/src/storage/keyed-store.ts',
+    find: 'matches(key) && !inUse?.has(key)\n',
+    replace: "matches(key) && !inUse?.has(key) && !key.includes('anonymous_token')\n",
     shownBy: ['user data'],
   },
   {
