@@ -83,7 +83,8 @@ describe.skipIf(!hasChromium())('the served playground', () => {
     await visitor.breaks('Mend all')
     const faults = async () => (await (await fetch(`${await endpointOf(page)}/_control/faults`)).json()) as object
     await expect.poll(faults).toEqual({ faults: [] })
-    expect((await pressed()).includes('Refuse')).toBe(false)
+    // The page follows the emulator.
+    await expect.poll(async () => (await pressed()).includes('Refuse')).toBe(false)
     await page.evaluate(() => dispatchEvent(new Event('online')))
     await page.reload()
     await visitor.sees('connected')
