@@ -127,6 +127,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   it('[EL-25] keeps the place of a user who reads above', async () => {
     const page = await open(390, 844)
     for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
+    await expect.poll(() => unread(page)).toBe('')
     await page.getByRole('log').evaluate(list => list.scrollTo(0, 0))
     await toEnd(page).waitFor()
     const before = await top(page, 'You said: question 0')
@@ -140,6 +141,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   it('[EL-25] that arrived while the launcher was closed is shown from the divider above it', async () => {
     const page = await open(1366, 650)
     for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
+    await expect.poll(() => unread(page)).toBe('')
     await page.keyboard.press('Escape')
     say(LONG)
     await expect.poll(() => unread(page)).toBe('1')
