@@ -31,7 +31,7 @@ describe('the text of a message', () => {
     expect([outbox.delivery('just now')?.state, outbox.delivery('just now')?.retry()]).toEqual(['unknown', true])
   })
 
-  it('is kept with a transcript until that is cleared, and of what may be written', async () => {
+  it('is kept as long as the transcript has it, or it may be written', async () => {
     const parts = setUpDelivery()
     const { outbox, connect, send, state } = parts
     const contents = () => ['one', 'two', 'three', 'four'].map(id => outbox.log.find(id)?.message.content)
@@ -62,6 +62,17 @@ describe('the text of a message', () => {
     confirm('confirmed')
     expect(outbox.delivery('confirmed')).toMatchObject({ state: 'acknowledged', message: { content: undefined } })
     expect(outbox.delivery('not confirmed')?.message.content).toBe('not confirmed')
+  })
+
+  it('is not kept without a transcript of a message that was in doubt, once a history shows it', async () => {
+    const { outbox, connect, send, lose, readHistory } = setUpDelivery(OFF)
+    connect()
+    send('shown', 'not shown')
+    lose()
+    connect()
+    await readHistory(said('shown'))
+    expect(outbox.log.find('shown')).toMatchObject({ state: 'acknowledged', message: { content: undefined } })
+    expect(outbox.log.find('not shown')).toMatchObject({ state: 'unknown', message: { content: 'not shown' } })
   })
 
   it('is kept with receipts until there is one, since it is sent again', async () => {

@@ -386,7 +386,10 @@ export class MessageLog {
     const { state } = record
     const list = state === 'unknown' ? this.#unknown : this.#settled
     list.add(record)
-    if (state === 'acknowledged' || state === 'cancelled') forgetText(record)
+    if (state === 'acknowledged' || state === 'cancelled') {
+      record.isInDoubt = false
+      forgetText(record)
+    }
     this.trim()
   }
 

@@ -99,7 +99,7 @@ export class ForeignMessages {
   /** A tab has sent a message, or repeats one that was sent before. */
   receive(from: string, { message: said, owner = from, state, reason }: TabMessage & { readonly kind: 'said' }): void {
     if (owner !== from) {
-      if (this.#parts.outbox.delivery(said.id)) return
+      if (this.#parts.outbox.log.find(said.id)) return
       const known = this.#messages.get(said.id)
       if (known) return this.#learn(known, from, state, reason)
       this.#link.watch(owner)
@@ -164,7 +164,7 @@ export class ForeignMessages {
     const claimed = this.#claimed
     const shown = findEntry(log.entries(), said, entry => {
       const { messageId = '' } = entry.message
-      const isOther = outbox.delivery(messageId) || this.#messages.has(messageId) || claimed.has(entry)
+      const isOther = outbox.log.find(messageId) || this.#messages.has(messageId) || claimed.has(entry)
       return (mayBeShown || entry.recovered === true) && !isOther
     })
     if (shown) claimed.add(shown)
@@ -297,7 +297,7 @@ export class ForeignMessages {
     if (tabs.some(tab => ofTab(tab).some(foreign => this.#isInDoubt(foreign)))) await this.#readHistory()
     for (const foreign of tabs.flatMap(ofTab)) {
       const { id, state, isShown } = foreign
-      if (this.#parts.outbox.delivery(id)) this.#messages.delete(id)
+      if (this.#parts.outbox.log.find(id)) this.#messages.delete(id)
       else if (isShown) this.#settle(foreign, 'acknowledged')
       else if (state === 'queued' || this.#isInDoubt(foreign)) this.#settle(foreign, 'unknown', 'page_ended')
       else foreign.isLeft = true
