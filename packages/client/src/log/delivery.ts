@@ -1,15 +1,8 @@
 import type { AgentScope } from '../scope.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from './delivery-state.ts'
-import {
-  composeMessage,
-  fingerprintOf,
-  type Message,
-  type MessageObject,
-  type MessageOrigin,
-  type SendOptions,
-  wordsOf,
-} from './message.ts'
+import { composeMessage, type Message, type MessageObject, type MessageOrigin, type SendOptions } from './message.ts'
+import { type Trace, traceOf, wordsOf } from './reconcile.ts'
 
 /**
  * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
@@ -31,8 +24,8 @@ export interface DeliveryRecord {
   readonly timestamp: number
   /** Makes the text of its frame again, also after a change of the caller's object; after {@link forgetText} without its text. */
   message: Message
-  /** Fingerprint of its author and text, once the text is gone. */
-  fingerprint?: string | undefined
+  /** What is left of the message, once its text is gone. */
+  trace?: Trace | undefined
   /** Whether the transcript has had the message since it was last cleared. */
   isShown?: boolean
   /** Whether the host has its {@link Delivery}, which shows the text. */
@@ -102,7 +95,7 @@ export function createRecord(
     isMasked: false,
     state: 'held',
     // A field that is added later takes three times the memory.
-    fingerprint: undefined,
+    trace: undefined,
     isShown: false,
     isTaken: false,
     reply: undefined,
@@ -234,16 +227,15 @@ export class Delivery {
 
 /** Lets the text of a message go that is not written again, unless somebody shows it or its fate is still to be found out. */
 export function forgetText(record: DeliveryRecord): void {
-  const { message, isShown, isTaken, isInDoubt, fingerprint } = record
-  if (isShown || isTaken || isInDoubt || fingerprint !== undefined) return
-  record.fingerprint = fingerprintOf(wordsOf(message))
+  const { message, isShown, isTaken, isInDoubt, trace } = record
+  if (isShown || isTaken || isInDoubt || trace) return
+  record.trace = traceOf(message)
   record.message = message.clone({ content: undefined, messageData: undefined })
 }
 
 /** Whether a message has the author and the text of another one. */
-export function hasWordsOf({ message, fingerprint }: DeliveryRecord, other: Message): boolean {
-  const words = wordsOf(other)
-  return fingerprint === undefined ? wordsOf(message) === words : fingerprint === fingerprintOf(words)
+export function hasWordsOf({ message, trace }: DeliveryRecord, other: Message): boolean {
+  return (trace?.words ?? wordsOf(message)) === wordsOf(other)
 }
 
 /** Whether the state is final without a further action. */

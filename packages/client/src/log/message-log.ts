@@ -11,7 +11,7 @@ import type {
   TranscriptRow,
 } from './entry.ts'
 import { composeMessage, type Message, type MessageObject } from './message.ts'
-import { type KnownMessage, knownMessage, type NewMessage } from './reconcile.ts'
+import { type KnownMessage, knownMessage, type NewMessage, traceOf } from './reconcile.ts'
 
 const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
   [ROLE.HUMAN]: 'customer_message',
@@ -31,7 +31,7 @@ const MAX_DEPTH = 100
 /** What the log of an agent uses of it. */
 type LogScope = Pick<AgentScope<'transcriptUpdate' | 'transcriptTrimmed' | 'transcriptCleared'>, 'emit' | 'newId'>
 
-/** Maximum number of messages that are not stored and are still recognized in a history. */
+/** Maximum number of messages without an entry and without a record that are still recognized in a history. */
 const MAX_MISSING = 2_000
 
 /** What {@link MessageLog.insert} has done. */
@@ -130,7 +130,7 @@ export class MessageLog {
   ): TranscriptEntry | undefined {
     const isStored = this.#config.enabled !== false
     const entry = this.#entryOf(message, direction, timestamp, type, isRecovered)
-    if (!entry || !isStored) this.noteMissing(message, direction)
+    if (!record && !(entry && isStored)) this.noteMissing(message, direction)
     if (!entry) return undefined
     let removed = 0
     if (isStored) {
@@ -221,12 +221,14 @@ export class MessageLog {
   }
 
   /**
-   * Messages that were sent or received and are not stored, so that a history does not bring them back.
+   * Messages that were sent or received and are not stored, so that a history does not bring them back, in the order of their times.
    *
    * @internal
    */
   get missing(): readonly KnownMessage[] {
-    return this.#missing ?? []
+    const sent = this.#accepted.filter(({ isShown, message }) => !isShown && isTraced(message))
+    const known = [...(this.#missing ?? []), ...sent.map(({ message, trace }) => trace ?? traceOf(message))]
+    return known.sort((one, other) => (one.timestamp ?? 0) - (other.timestamp ?? 0))
   }
 
   /**
@@ -240,7 +242,7 @@ export class MessageLog {
 
   /** Notes a message that is not stored. */
   noteMissing(message: Message, direction: 'sent' | 'received'): void {
-    if (message.role === ROLE.HEARTBEAT || message.role === ROLE.TOKEN) return
+    if (!isTraced(message)) return
     this.#missing ??= []
     this.#missing.push(knownMessage(message, direction === 'sent'))
     if (this.#missing.length <= 2 * MAX_MISSING) return
@@ -280,9 +282,13 @@ export class MessageLog {
 
   /** Removes every entry. */
   clear(): void {
-    for (const { message, direction } of this.entries()) this.noteMissing(message, direction)
+    const accepted = this.#accepted
+    const recorded = new Set<string | undefined>(accepted.map(({ id }) => id))
+    this.#isComplete &&= this.size <= MAX_MISSING
+    for (const { message, direction } of this.entries().slice(-MAX_MISSING))
+      if (direction === 'received' || !recorded.has(message.messageId)) this.noteMissing(message, direction)
     this.#empty()
-    for (const record of [...this.written, ...this.queued]) record.isShown = false
+    for (const record of accepted) record.isShown = false
     for (const record of this.#settled) if (record.state !== 'failed') forgetText(record)
   }
 
@@ -376,6 +382,11 @@ export class MessageLog {
     return [...this.#unknown, ...this.sent].sort(byOrder)
   }
 
+  /** What has an entry, unless the transcript does not store it. */
+  get #accepted(): DeliveryRecord[] {
+    return [...this.written, ...this.queued]
+  }
+
   /** What has an outcome or may still get one, in no order. */
   get written(): DeliveryRecord[] {
     return [...this.#settled, ...this.#unknown, ...this.sent]
@@ -412,6 +423,7 @@ export class MessageLog {
     list.delete(record)
     if (this.#index?.get(record.id) === record) this.#index.delete(record.id)
     this.hasGap ||= list === this.#unknown
+    this.#isComplete &&= record.isShown === true || !isTraced(record.message)
   }
 
   /** Removes every message that has been settled. What a listener has sent meanwhile waits on. */
@@ -419,6 +431,11 @@ export class MessageLog {
     this.#index = undefined
     for (const record of [...this.#settled, ...this.#unknown]) record.list?.delete(record)
   }
+}
+
+/** Whether a message may be in a history. */
+function isTraced({ role }: Message): boolean {
+  return role !== ROLE.HEARTBEAT && role !== ROLE.TOKEN
 }
 
 function byOrder(one: DeliveryRecord, other: DeliveryRecord): number {

@@ -215,19 +215,22 @@ export function isUserMessage({ persona, role }: Message): boolean {
   return persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
 }
 
-/** Author and text of a message; of one without a text, its data. */
-export function wordsOf({ persona, role, content, messageData }: Message): string {
-  return JSON.stringify([persona, role, content || [messageData ?? null]])
-}
-
-/** A fingerprint of texts for comparisons within this page: FNV-1a over their UTF-16 units, without a copy of them. */
+/**
+ * A fingerprint of texts for comparisons within this page, of 64 bits: FNV-1a over their UTF-16 units, with two primes and without a
+ * copy of the texts.
+ */
 export function fingerprintOf(...texts: string[]): string {
-  let hash = 0x811c9dc5
-  for (const text of texts) {
-    for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-    hash = Math.imul(hash ^ 10, 0x01000193)
+  let one = 0x811c9dc5
+  let other = 0x9e3779b9
+  const add = (unit: number) => {
+    one = Math.imul(one ^ unit, 0x01000193)
+    other = Math.imul(other ^ unit, 0x85ebca6b)
   }
-  return hash.toString(36)
+  for (const text of texts) {
+    for (let index = 0; index < text.length; index++) add(text.charCodeAt(index))
+    add(10)
+  }
+  return `${one.toString(36)}${other.toString(36)}`
 }
 
 /** Roles in which only the client sends system messages. */

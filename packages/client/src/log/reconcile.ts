@@ -1,5 +1,4 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { DeliveryRecord } from './delivery.ts'
 import type { TranscriptEntry } from './entry.ts'
 import {
   fingerprintOf,
@@ -9,7 +8,6 @@ import {
   type Message,
   type MessageOrigin,
   readElement,
-  wordsOf,
 } from './message.ts'
 
 /*
@@ -45,6 +43,24 @@ export function knownMessage(message: Message, isSent = isFromClient(message)): 
   return { isSent, messageId, fingerprint: fingerprintOf(persona, role, content), timestamp, sessionId }
 }
 
+/** What is left of a sent message once its text is gone. */
+export interface Trace extends KnownMessage {
+  /** Fingerprint of its author and text; of one without a text, of its data. */
+  readonly words: string
+}
+
+export function traceOf(message: Message): Trace {
+  const known = knownMessage(message, true)
+  return { ...known, words: message.content ? known.fingerprint : wordsOf(message) }
+}
+
+/** {@link Trace.words} of a message. */
+export function wordsOf({ persona, role, content, messageData }: Message): string {
+  return content
+    ? fingerprintOf(persona, role, content)
+    : fingerprintOf(persona, role, JSON.stringify([messageData ?? null]))
+}
+
 type Mark = Pick<Message, 'messageId' | 'timestamp'>
 
 /** Whether two messages with the same words are one: by the ids of the service, else by their time. */
@@ -71,7 +87,10 @@ export function readHistory(list: readonly unknown[], origin: MessageOrigin): Hi
 export type Point = Message | 'start' | undefined
 
 /** A message that was written in the session of the history. */
-interface WrittenMessage extends Pick<DeliveryRecord, 'id' | 'message' | 'fingerprint'> {
+interface WrittenMessage {
+  readonly id: string
+  readonly message: Message
+  readonly trace?: Trace | undefined
   readonly written?: { readonly opening: unknown } | undefined
 }
 
@@ -90,16 +109,13 @@ export function findShown<Written extends WrittenMessage>(
   const shown = unproven.filter(({ id }) => ids.has(id))
   const known = new Set<string | undefined>(shown.map(({ id }) => id))
   const later = history.slice(startBehind(history, point))
-  // Of messages whose text is gone only the fingerprint can be compared.
-  const isHashed = unproven.some(({ fingerprint }) => fingerprint !== undefined)
-  const keyOf = (message: Message) => (isHashed ? fingerprintOf(wordsOf(message)) : wordsOf(message))
   const elements = groupBy(
     later.filter(({ messageId }) => !known.has(messageId)),
-    keyOf,
+    wordsOf,
   )
   const groups = groupBy(
     unproven.filter(({ id }) => !known.has(id)),
-    ({ message, fingerprint }) => fingerprint ?? keyOf(message),
+    ({ message, trace }) => trace?.words ?? wordsOf(message),
   )
   for (const [words, same] of groups) {
     const count = elements.get(words)?.length ?? 0

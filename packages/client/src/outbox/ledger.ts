@@ -114,7 +114,7 @@ export class DeliveryLedger {
 
   /** Whether an entry without evidence is sent again by itself. */
   isSentAgain(entry: DeliveryRecord): boolean {
-    const isSafe = this.hasKey(entry) && this.isOfSession(entry) && entry.fingerprint === undefined
+    const isSafe = this.hasKey(entry) && this.isOfSession(entry) && !entry.trace
     return isSafe || (this.#isInsistent && entry.isInDoubt === true)
   }
 

@@ -201,7 +201,7 @@ export class Outbox implements ChatObserver {
 
   retry(entry: DeliveryRecord): boolean {
     const { state, reason, id } = entry
-    const isPossible = (state === 'unknown' || state === 'failed') && entry.fingerprint === undefined
+    const isPossible = (state === 'unknown' || state === 'failed') && !entry.trace
     if (!isPossible || this.log.find(id) !== entry) return false
     if (!this.ledger.reopen(entry, state)) return false
     try {
