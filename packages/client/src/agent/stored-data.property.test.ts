@@ -179,6 +179,8 @@ async function run(steps: readonly { does: (typeof DOES)[number]; slot: number; 
   const { clock, host, open, entries, cacheOf, platformOf, tokenOf, nameOf } = setUpPage()
   const visitors: (Visitor | undefined)[] = []
   const gone = new Set<string>()
+  /** Keys of what an operation could not remove from a custom adapter: they may be removed as soon as it works. */
+  const due = new Set<string>()
   const written = new Map<string, Visitor>()
   let fault = 'works'
   let hasFailed = false
@@ -211,15 +213,18 @@ async function run(steps: readonly { does: (typeof DOES)[number]; slot: number; 
         throw new Error(`${what} removes ${each.key}`)
     // What agents have stored since, such as a renewed token, stays.
     const texts = new Set(before.map(({ key, text }) => `${key} ${text}`))
-    for (const each of left)
+    for (const each of left) {
+      if (each.isInAdapter && !isUsed() && mayGo(each)) due.add(each.key)
       if (texts.has(`${each.key} ${each.text}`) && mustGo(each)) throw new Error(`${what} leaves ${each.key}`)
+    }
   }
   /**
    * Whether an entry may go at any time: it has expired, a store that failed has it still after a sign-out, or the service may have
    * ended the session of an agent.
    */
-  const mayEnd = ({ kind, deployment, user, text, isExpired, isInAdapter }: Entry) =>
+  const mayEnd = ({ key, kind, deployment, user, text, isExpired, isInAdapter }: Entry) =>
     isExpired ||
+    (isInAdapter && due.has(key)) ||
     [...marksIn(text)].some(mark => gone.has(mark)) ||
     // Whose it is cannot be known.
     (hasFailed && kind === 'context' && isInAdapter) ||
