@@ -226,7 +226,7 @@ export class MessageLog {
    * @internal
    */
   get missing(): readonly KnownMessage[] {
-    const sent = this.#accepted.filter(({ isShown, message }) => !isShown && isTraced(message))
+    const sent = this.accepted.filter(({ isShown, message }) => !isShown && isTraced(message))
     const known = [...(this.#missing ?? []), ...sent.map(({ message, trace }) => trace ?? traceOf(message))]
     return known.sort((one, other) => (one.timestamp ?? 0) - (other.timestamp ?? 0))
   }
@@ -282,7 +282,7 @@ export class MessageLog {
 
   /** Removes every entry. */
   clear(): void {
-    const accepted = this.#accepted
+    const accepted = this.accepted
     const recorded = new Set<string | undefined>(accepted.map(({ id }) => id))
     this.#isComplete &&= this.size <= MAX_MISSING
     for (const { message, direction } of this.entries().slice(-MAX_MISSING))
@@ -348,7 +348,7 @@ export class MessageLog {
 
   find(id: string): DeliveryRecord | undefined {
     this.#index ??= new Map(
-      [...this.written, ...this.queued, ...this.held, ...this.awaiting]
+      [...this.accepted, ...this.held, ...this.awaiting]
         .sort((one, other) => one.timestamp - other.timestamp)
         .map(record => [record.id, record]),
     )
@@ -382,14 +382,9 @@ export class MessageLog {
     return [...this.#unknown, ...this.sent].sort(byOrder)
   }
 
-  /** What has an entry, unless the transcript does not store it. */
-  get #accepted(): DeliveryRecord[] {
-    return [...this.written, ...this.queued]
-  }
-
-  /** What has an outcome or may still get one, in no order. */
-  get written(): DeliveryRecord[] {
-    return [...this.#settled, ...this.#unknown, ...this.sent]
+  /** What the conversation has, written or queued, in no order. */
+  get accepted(): DeliveryRecord[] {
+    return [...this.#settled, ...this.#unknown, ...this.sent, ...this.queued]
   }
 
   /** A message has an outcome. */

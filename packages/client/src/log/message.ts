@@ -222,13 +222,13 @@ export function isUserMessage({ persona, role }: Message): boolean {
 export function fingerprintOf(...texts: string[]): string {
   let one = 0x811c9dc5
   let other = 0x9e3779b9
-  const add = (unit: number) => {
-    one = Math.imul(one ^ unit, 0x01000193)
-    other = Math.imul(other ^ unit, 0x85ebca6b)
-  }
   for (const text of texts) {
-    for (let index = 0; index < text.length; index++) add(text.charCodeAt(index))
-    add(10)
+    for (let index = 0; index <= text.length; index++) {
+      // A line feed separates the texts.
+      const unit = index < text.length ? text.charCodeAt(index) : 10
+      one = Math.imul(one ^ unit, 0x01000193)
+      other = Math.imul(other ^ unit, 0x85ebca6b)
+    }
   }
   return `${one.toString(36)}${other.toString(36)}`
 }

@@ -291,7 +291,7 @@ export class DeliveryLedger {
     // The same words may have been written before.
     const isSame = (entry: DeliveryRecord) =>
       entry.written && entry.written.number >= this.#unheard && hasWordsOf(entry, message)
-    const count = this.#log.written.filter(isSame).length
+    const count = this.#log.accepted.filter(isSame).length
     return findAnswer(history, message, this.#heard, count)
   }
 
