@@ -237,4 +237,64 @@ describe('a message that the transcript does not have', () => {
     expect([payloadsOf(told, 'agentMessage').length, payloadsOf(told, 'messagesRecovered')]).toEqual([1, []])
     await agent.destroy()
   })
+  it.each<[string, TranscriptConfig]>([
+    ['no entry is kept', { maxEntries: 0 }],
+    ['one entry is kept, which is that of the history', { maxEntries: 1 }],
+    ['it was too long to be kept', { maxBytes: 1 }],
+  ])('[CFG-08] [REL-96] [REL-16] is not recovered after it was trimmed: %s', async (_case, transcriptConfig) => {
+    const { agent, told, emulator, clock, show, reopen } = await setUpHistory({ transcriptConfig })
+    await agent.send('one', { id: 'one' })
+    await clock.advance(1_000)
+    const fine = answered('Fine', { messageId: 'm-1', timestamp: clock.now() })
+    emulator.control.pushFrame(lastSession(emulator), fine as never)
+    await clock.advance(1_000)
+    await reopen()
+    await show(said('one'), fine)
+    await show(said('one'), fine)
+    expect([linesOf(agent), agent.delivery('one')?.state]).toEqual([[], 'acknowledged'])
+    expect([payloadsOf(told, 'agentMessage').length, payloadsOf(told, 'messagesRecovered')]).toEqual([1, []])
+    await agent.destroy()
+  })
+})
+
+describe('a history that shows nothing of what this page has of a session of the host', () => {
+  const received = 'received: Hello'
+  it.each<[string, TranscriptConfig, string[]]>([
+    ['the last entry is a frame without a time that follows the outage', {}, ['received: Known', received]],
+    ['nothing is stored', { enabled: false }, []],
+    ['one entry is kept', { maxEntries: 1 }, []],
+  ])(
+    '[REL-96] adds what is later than the last message before the outage: %s',
+    async (_case, transcriptConfig, lines) => {
+      const { agent, told, emulator, clock, show } = await setUpHistory({ isSupplied: true, transcriptConfig })
+      const push = (frame: object) => emulator.control.pushFrame(lastSession(emulator), frame as never)
+      await clock.advance(1_000)
+      push(answered('Known', { messageId: 'm-2', timestamp: clock.now() }))
+      await clock.advance(1_000)
+      emulator.control.dropSockets()
+      await clock.advance(100)
+      const hello = answered('Hello', { messageId: 'm-3', timestamp: clock.now() })
+      await clock.advance(100)
+      await passing(clock, agent.connect())
+      push({ persona: 'system', role: 'context validation' })
+      await show(answered('Before', { messageId: 'm-1', timestamp: clock.now() - 2_000 }), hello)
+      const recovered = payloadsOf(told, 'messagesRecovered').map(({ messages }) => messages.map(each => each.content))
+      expect([linesOf(agent), recovered]).toEqual([lines, [['Hello']]])
+      await agent.destroy()
+    },
+  )
+
+  it('[REL-96] adds what is later than the opening where nothing was heard', async () => {
+    const { agent, told, emulator, clock, show } = await setUpHistory({ isSupplied: true })
+    await clock.advance(1_000)
+    emulator.control.dropSockets()
+    await clock.advance(100)
+    const before = answered('Before', { messageId: 'm-1', timestamp: clock.now() - 60_000 })
+    const hello = answered('Hello', { messageId: 'm-2', timestamp: clock.now() })
+    await clock.advance(100)
+    await passing(clock, agent.connect())
+    await show(before, hello)
+    expect([linesOf(agent), payloadsOf(told, 'messagesRecovered').length]).toEqual([[received], 1])
+    await agent.destroy()
+  })
 })

@@ -130,7 +130,7 @@ export class Recovery implements ChatObserver {
     const held = this.#connection?.held
     this.#connection = undefined
     this.#endWait()
-    for (const message of held ?? []) this.#outbox.handleMessage(message)
+    for (const message of held ?? []) this.#pass(message)
   }
 
   /** The conversation was left: nothing of it is recovered. */
@@ -162,7 +162,6 @@ export class Recovery implements ChatObserver {
 
   /** A message has been handled. `history` is the list of a history. */
   handleMessage(message: Message, history: readonly unknown[] | undefined): void {
-    const outbox = this.#outbox
     if (history) {
       // A service without a replay sends a history instead.
       if (this.isReplaying) this.#begin(true)
@@ -170,7 +169,7 @@ export class Recovery implements ChatObserver {
       return this.#handleHistory(history)
     }
     const held = this.#connection?.held
-    if (!held) return outbox.handleMessage(message)
+    if (!held) return this.#pass(message)
     held.push(message)
     // A service that sends a history sends it before anything else of the conversation.
     if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) void this.requestHistory()
@@ -241,7 +240,7 @@ export class Recovery implements ChatObserver {
     if (!followed) return
     this.#endWait()
     const { clock } = this.#scope.environment
-    followed.openedAt ??= clock.now()
+    followed.heardAt ??= clock.now()
     followed.isMissing = isAwaited
     if (!isAwaited) return
     const connection = this.#connection
@@ -312,9 +311,9 @@ export class Recovery implements ChatObserver {
   #mergeOptions(): HistoryMergeOptions | undefined {
     const log = this.#log
     const { sessionId } = this.#scope.facts
-    const { opening, openedAt = 0, isFromStart = false } = this.#followed ?? {}
+    const { opening, heardAt = 0, isFromStart = false } = this.#followed ?? {}
     if (sessionId === undefined || sessionId !== opening?.sessionId) return undefined
-    return { log, sessionId, openedAt, isFromStart: isFromStart && log.isComplete }
+    return { log, sessionId, openedAt: heardAt, isFromStart: isFromStart && log.isComplete }
   }
 
   /** Adds the messages that were missed to the transcript, and reports them. */
@@ -371,6 +370,7 @@ export class Recovery implements ChatObserver {
   #handOver(history: readonly HistoryElement[]): void {
     void this.#resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
+    this.#hear(messages.at(-1))
     this.#scope.shared?.foreign.handleHistory(messages)
     this.#outbox.handleHistory(messages)
   }
@@ -385,7 +385,18 @@ export class Recovery implements ChatObserver {
     const connection = this.#connection
     const held = connection?.held
     if (connection) connection.held = undefined
-    for (const message of held ?? []) this.#outbox.handleMessage(message)
+    for (const message of held ?? []) this.#pass(message)
+  }
+
+  /** A message that awaits no history any more. */
+  #pass(message: Message): void {
+    this.#hear(message)
+    this.#outbox.handleMessage(message)
+  }
+
+  #hear(last: Message | undefined): void {
+    const followed = this.#followed
+    if (followed && last?.timestamp !== undefined) followed.heardAt = last.timestamp
   }
 }
 
@@ -411,8 +422,8 @@ class FollowedSession {
   #processed: Map<number, string> | undefined
   /** What a history call has recovered: the chat may send it too, also after another reconnect. */
   #recovered: KnownMessage[] = []
-  /** Wall-clock time when this page first had the session open. */
-  openedAt: number | undefined
+  /** Time of the last message before those that a history may show: at first that of the opening, by the clock of the page. */
+  heardAt: number | undefined
   /** Whether this page knows the session from its start, or restores its beginning. */
   isFromStart: boolean
   /** Whether messages may have been missed before the present connection, which a history has to show. */

@@ -340,23 +340,6 @@ describe('a session whose beginning is unknown', () => {
   it('takes what is as old as its opening for old', () => {
     expect(setUp({}, later).merge([answer('m1', 'old', NOW)])).toEqual([])
   })
-
-  it('goes by the last message that was received and is not stored, too', () => {
-    const page = setUp({}, later)
-    page.received(answer('m5', 'known', NOW + 50))
-    page.sent(customer('one', NOW + 70))
-    page.received(answer('m6', 'elsewhere', NOW + 80), 's0')
-    page.transcript.clear()
-    expect(page.merge([answer('m4', 'old', NOW + 40), answer('m7', 'new', NOW + 60)])).toEqual(['new'])
-  })
-
-  it('goes by the last received message where the history does not reach back to it', () => {
-    const page = setUp({}, later)
-    page.received(answer('m5', 'known', NOW + 50))
-    page.sent(customer('one', NOW + 70))
-    page.received(answer('m6', 'elsewhere', NOW + 80), 's0')
-    expect(page.merge([answer('m4', 'old', NOW + 40), answer('m6', 'new', NOW + 60)])).toEqual(['new'])
-  })
 })
 
 /** The messages of a history: `me: text` of the user, `agent: text`, with `#id` and `@time` behind it. */

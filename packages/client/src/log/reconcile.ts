@@ -202,8 +202,9 @@ export interface HistoryMergeOptions {
   /** Session of the history. */
   readonly sessionId: string
   /**
-   * Time when this page opened the session, in milliseconds since the epoch. Where the beginning of the session is unknown
-   * and nothing of a history is known, it separates new messages from old ones.
+   * Time when this page opened the session, or of the last message that it received there before the history was awaited, in
+   * milliseconds since the epoch. Where the beginning of the session is unknown and nothing of a history is known, it separates
+   * new messages from old ones.
    */
   readonly openedAt: number
   /**
@@ -239,8 +240,6 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
   const entries = log.entries()
   const matches = matchAll(elements, collectCandidates(entries, options), options)
   const first = matches.findIndex(match => match !== undefined)
-  // Without any match only the time tells what is new.
-  const latest = first < 0 && !isFromStart ? lastTimeOf(options) : undefined
   const matched = new Set(matches.flatMap(match => match?.position ?? []))
   let position = entries.findLastIndex(entry => entry.sessionId !== undefined && entry.sessionId !== sessionId) + 1
   // The service returns the end of a long session: it may begin after all that this page has.
@@ -254,7 +253,8 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
     }
     if (!isFromStart) {
       if (index < first) return []
-      if (latest !== undefined && !((message.timestamp ?? Number.NEGATIVE_INFINITY) > latest)) return []
+      // Without any match only the time tells what is new.
+      if (first < 0 && !((message.timestamp ?? Number.NEGATIVE_INFINITY) > openedAt)) return []
     }
     position = skipEarlier(entries, matched, position, message)
     return { message, direction: known.isSent ? 'sent' : 'received', timestamp, size, position }
@@ -323,11 +323,4 @@ function skipEarlier(
     if (entry.direction === 'sent' || matched.has(position) || !isEarlier) break
   }
   return position
-}
-
-/** Time of the last message that this page received in the session, else of its opening. */
-function lastTimeOf({ log, sessionId, openedAt }: HistoryMergeOptions): number {
-  const received = log.entries().findLast(each => each.direction === 'received' && each.sessionId === sessionId)
-  const missing = log.missing.findLast(each => !each.isSent && each.sessionId === sessionId)
-  return Math.max(received?.timestamp ?? 0, missing?.timestamp ?? 0) || openedAt
 }
