@@ -311,4 +311,16 @@ describe('the check of a session after failed attempts', () => {
     controller.abort(new Error('enough'))
     expect([await checking, session.id, clock.pendingTimers]).toEqual([false, 'old', 0])
   })
+  it('[REL-101] says nothing of another one whose opening has begun before the history was there', async () => {
+    const answer = deferred<unknown>()
+    const { session, calls } = await setUpCheck(() => answer.promise)
+    session.handleOpened()
+    const reading = session.loadHistory()
+    session.supply('next')
+    await session.begin(NEVER)
+    session.handleOpened()
+    answer.resolve([])
+    await reading
+    expect([await session.canRecover(NEVER), calls]).toEqual([true, ['old', 'next']])
+  })
 })

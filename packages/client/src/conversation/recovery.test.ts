@@ -203,19 +203,34 @@ describe('what the agent says while the connection is down', () => {
     await agent.destroy()
   })
 
-  it('[REL-96] hides no message of the next session that has the id and the words of a recovered one', async () => {
-    const { agent, told, clock, sendAndCut } = await setUpTranscripts({ sendHistory: false })
-    await sendAndCut('one')
-    await clock.advance(SETTLED_MS)
-    expect(payloadsOf(told, 'agentMessage')).toMatchObject([{ recovered: true }])
-    await passing(clock, agent.restartConnection())
-    // This service counts its messages from 1 in each session.
-    await agent.send('one')
-    await clock.advance(1_000)
-    expect(linesOf(agent)).toEqual(exchange('one'))
-    expect(payloadsOf(told, 'agentMessage').map(({ messageId }) => messageId)).toEqual(['m-1', 'm-1'])
-    await agent.destroy()
-  })
+  it.each<[string, (parts: Awaited<ReturnType<typeof setUpTranscripts>>) => Promise<unknown>]>([
+    ['restartConnection()', ({ agent, clock }) => passing(clock, agent.restartConnection())],
+    [
+      'the service has forgotten the session',
+      ({ emulator, clock }) => {
+        emulator.control.forgetSession(lastSession(emulator))
+        return clock.advance(SETTLED_MS)
+      },
+    ],
+  ])(
+    '[REL-96] hides no message of the next session that has the id and the words of a recovered one: %s',
+    async (_case, begin) => {
+      const parts = await setUpTranscripts({ sendHistory: false })
+      const { agent, told, clock, emulator, sendAndCut } = parts
+      await sendAndCut('one')
+      await clock.advance(SETTLED_MS)
+      expect(payloadsOf(told, 'agentMessage')).toMatchObject([{ recovered: true }])
+      const former = lastSession(emulator)
+      await begin(parts)
+      expect(lastSession(emulator)).not.toBe(former)
+      // This service counts its messages from 1 in each session.
+      await agent.send('one')
+      await clock.advance(1_000)
+      expect(linesOf(agent).slice(-2)).toEqual(exchange('one'))
+      expect(payloadsOf(told, 'agentMessage').map(({ messageId }) => messageId)).toEqual(['m-1', 'm-1'])
+      await agent.destroy()
+    },
+  )
 
   it('[REL-96] answers a question with a message that awaited a history when the connection is lost again', async () => {
     const { agent, clock, emulator, hangTranscript } = await setUpTranscripts({ sendHistory: false })
