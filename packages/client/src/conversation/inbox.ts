@@ -8,6 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
+import { isPromiseLike } from '../util/is-promise-like.ts'
 import type { MessageProcessor } from './handlers.ts'
 import { emitInbound, emitUnreadable, historyOf, type InboundEventType } from './inbound-events.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
@@ -110,7 +111,7 @@ export class Inbox implements ChatObserver {
     } catch (error) {
       failure = { error }
     }
-    if (isPromise(result)) return this.#await(message, result, era)
+    if (isPromiseLike(result)) return this.#await(message, result, era)
     if (era.isOver) return
     if (failure) return this.#failed(message, failure.error)
     if (!handler) this.#scope.logger.warn('No handler accepts a message that arrived.', { role: message.role })
@@ -198,8 +199,4 @@ function lengthOf(data: unknown): number {
 /** A custom handler's invalid result counts as no result. */
 function asResult(value: unknown): HandlerResult | undefined {
   return typeof value === 'object' && value !== null ? (value as HandlerResult) : undefined
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }

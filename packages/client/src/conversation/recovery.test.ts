@@ -4,12 +4,32 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, namesOf, passing, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
 import { exchange, linesOf, SETTLED_MS, setUpOutage } from '../../test/outage-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
+import type { TranscriptConfig } from '../log/entry.ts'
+import type { Message } from '../log/message.ts'
+import {
+  AgentMessageHandler,
+  type AgentMessageResult,
+  BaseMessageHandler,
+  type HandlerResult,
+} from './message-handler.ts'
+
+function undo(): never {
+  throw new Error('no')
+}
 
 /** A connected agent, and a service whose transcript calls may fail. */
-async function setUpTranscripts({ sendHistory = true, isSignedIn = false } = {}) {
+async function setUpTranscripts({
+  sendHistory = true,
+  isSignedIn = false,
+  transcriptConfig = {},
+}: {
+  sendHistory?: boolean
+  isSignedIn?: boolean
+  transcriptConfig?: TranscriptConfig
+} = {}) {
   const parts = await setUpOutage({ sendHistory }, ({ emulator }) => {
     const accessToken = emulator.control.issueToken({ subject: 'customer' })
-    return isSignedIn ? { auth: { type: 'pre-auth', accessToken } } : {}
+    return { transcriptConfig, ...(isSignedIn && { auth: { type: 'pre-auth' as const, accessToken } }) }
   })
   const { emulator } = parts
   const transcriptCalls = () => requestsTo(emulator).filter(each => each === `GET ${lastSession(emulator)}`).length
@@ -98,6 +118,10 @@ describe('what the agent says while the connection is down', () => {
 
   it('[REL-96] includes what the user wrote on another device', async () => {
     const { agent, told, clock, emulator, make } = await setUpTranscripts()
+    const said: (string | undefined)[] = []
+    const reading = (async () => {
+      for await (const { content } of agent.messages()) said.push(content)
+    })()
     await agent.send('one')
     await clock.advance(1_000)
     const other = make({ sessionId: lastSession(emulator) }).agent
@@ -114,6 +138,8 @@ describe('what the agent says while the connection is down', () => {
       [['customer', 'agent']],
     )
     await agent.destroy()
+    await reading
+    expect(said).toEqual(['You said: one', 'You said: from the phone'])
   })
 
   it('[REL-96] is found by one call in each reopening, also when a message follows the reconnect at once', async () => {
@@ -300,8 +326,8 @@ describe('what the agent says while the connection is down', () => {
         lastSession(emulator),
         JSON.stringify({ messageId, persona, role, content: text, timestamp }),
       )
-    push()
     push('other words')
+    push()
     await clock.advance(SETTLED_MS)
     expect(linesOf(agent)).toEqual([...exchange('one'), 'received: other words'])
     await agent.destroy()
@@ -341,6 +367,94 @@ describe('what the agent says while the connection is down', () => {
     expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
     await agent.destroy()
     expect(clock.pendingTimers).toBe(0)
+  })
+
+  it.each<[string, TranscriptConfig, string[]]>([
+    ['of kinds that are included', { includeMessageTypes: ['agent_message'] }, ['received: You said: one']],
+    ['of kinds that are not included', { includeMessageTypes: ['customer_message'] }, ['sent: one']],
+    ['of an excluded persona', { excludePersonas: ['agent'] }, ['sent: one']],
+  ])('[CFG-08] [REL-96] is reported, and recorded as the filters say: %s', async (_case, transcriptConfig, lines) => {
+    const { agent, told, clock, sendAndCut } = await setUpTranscripts({ transcriptConfig })
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(lines)
+    expect(payloadsOf(told, 'agentMessage')).toMatchObject([{ recovered: true }])
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it.each<[string, () => unknown, boolean]>([
+    ['throws', () => undo(), true],
+    ['rejects', () => Promise.reject(new Error('no')), true],
+    ['never settles', () => new Promise(() => {}), false],
+    ['returns nothing of use', () => Promise.resolve({ type: 'mine' }), false],
+  ])('[REL-96] answers a question although a handler of the host %s', async (_case, handle, isLogged) => {
+    const { agent, told, clock, emulator, printed } = await setUpTranscripts()
+    class Odd extends BaseMessageHandler {
+      canHandle({ persona }: Message): boolean {
+        return persona === 'agent'
+      }
+      handle(): Promise<HandlerResult> {
+        return handle() as Promise<HandlerResult>
+      }
+    }
+    agent.getMessageProcessor().addHandler(new Odd(), 0)
+    const answer = agent.ask('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect((await answer).content).toBe('You said: one')
+    expect([namesOf(told).includes('agentMessage'), linesOf(agent)]).toEqual([false, exchange('one')])
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    expect(printed.flat().filter(text => String(text).includes('A message handler failed.'))).toHaveLength(
+      isLogged ? 1 : 0,
+    )
+    await agent.destroy()
+  })
+
+  it.each<[string, (then: PromiseLike<never>['then']) => unknown]>([
+    ['promise', then => new Promise(then as never)],
+    ['promise of another library', then => ({ then })],
+  ])(
+    '[REL-96] is reported when the %s of a handler of the host has settled, and not after a sign-out',
+    async (_case, of) => {
+      const { agent, told, clock, sendAndCut } = await setUpTranscripts()
+      const pending: (() => void)[] = []
+      class Slow extends AgentMessageHandler {
+        override handle(message: Message): AgentMessageResult {
+          const then = (resolve: (result: AgentMessageResult) => void) =>
+            void pending.push(() => resolve(super.handle(message)))
+          return of(then as never) as never
+        }
+      }
+      agent.getMessageProcessor().addHandler(new Slow(), 0)
+      await sendAndCut('one')
+      await clock.advance(SETTLED_MS)
+      expect(payloadsOf(told, 'agentMessage')).toEqual([])
+      pending.shift()?.()
+      await clock.advance(0)
+      expect(payloadsOf(told, 'agentMessage')).toMatchObject([
+        { recovered: true, message: { content: 'You said: one' } },
+      ])
+      await sendAndCut('two')
+      await clock.advance(SETTLED_MS)
+      await passing(clock, agent.logout())
+      pending.shift()?.()
+      await clock.advance(0)
+      expect(payloadsOf(told, 'agentMessage')).toHaveLength(1)
+      await agent.destroy()
+    },
+  )
+
+  it('[REL-96] hides no message that follows a history with the id and the words of one that it has shown', async () => {
+    const { agent, told, clock, emulator, sendAndCut } = await setUpTranscripts()
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    const { messageId, persona, role, content } = payloadsOf(told, 'messagesRecovered')[0]?.messages[0] ?? {}
+    emulator.control.pushFrame(lastSession(emulator), JSON.stringify({ messageId, persona, role, content }))
+    await clock.advance(0)
+    expect(payloadsOf(told, 'agentMessage').map(({ recovered }) => recovered)).toEqual([true, undefined])
+    await agent.destroy()
   })
 
   it('[REL-96] is found after the wall clock was set back or forward', async () => {

@@ -16,6 +16,7 @@ import type { Outbox } from '../outbox/outbox.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
+import { isPromiseLike } from '../util/is-promise-like.ts'
 import type { MessageProcessor } from './handlers.ts'
 import { emitAgentMessage } from './inbound-events.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
@@ -354,8 +355,8 @@ export class Recovery implements ChatObserver {
     const failed = (error: unknown) => scope.logger.error('A message handler failed.', error)
     try {
       const result = this.#processor.process(message)
-      if (result instanceof Promise) result.then(report).catch(failed)
-      else report(result as HandlerResult | undefined)
+      if (isPromiseLike(result)) Promise.resolve(result).then(report).catch(failed)
+      else report(result)
     } catch (error) {
       failed(error)
     }

@@ -1,23 +1,37 @@
 import { CHAT_QUERY } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { lastSession, namesOf, payloadsOf } from '../../test/agent-harness.ts'
+import { lastSession, namesOf, passing, payloadsOf } from '../../test/agent-harness.ts'
 import { exchange, linesOf, SETTLED_MS, setUpOutage } from '../../test/outage-harness.ts'
+import type { AiAgentConfig } from '../config.ts'
 
 /** A connected agent whose service numbers its frames and repeats what was missed. */
-async function setUpResume(settings: Record<string, unknown> = {}) {
-  const parts = await setUpOutage({ capabilities: ['receipts', 'resume'], ...settings })
+async function setUpResume(settings: Record<string, unknown> = {}, config: Partial<AiAgentConfig> = {}) {
+  const parts = await setUpOutage({ capabilities: ['receipts', 'resume'], ...settings }, () => config)
   /** The numbers that the openings of chats named. */
   const numbers = () =>
     parts.emulator.control
       .requests()
       .filter(({ status }) => status === 101)
       .map(({ query }) => query[CHAT_QUERY.LAST_SEQ])
-  return { ...parts, numbers }
+  /** Sends a frame as it is, without a number. */
+  const push = (frame: object) => void parts.emulator.faults.add({ kind: 'push', frame: JSON.stringify(frame) })
+  /** Loses the connection, and opens another one, over which nothing of the service has arrived yet. */
+  const reopenInSilence = async () => {
+    parts.emulator.control.dropSockets()
+    await parts.clock.advance(0)
+    parts.emulator.faults.add({ kind: 'lose-frames', direction: 'to-client' })
+    await passing(parts.clock, parts.agent.connect())
+    parts.emulator.faults.lift()
+  }
+  return { ...parts, numbers, push, reopenInSilence }
 }
+
+/** What the agent says of a question that it was asked. */
+const replyTo = (text: string, more: object) => ({ persona: 'agent', role: 'r', content: `You said: ${text}`, ...more })
 
 describe('a service that repeats what was missed', () => {
   it('[REL-99] is told the last number, and its replay is recovered once', async () => {
-    const { agent, told, clock, emulator, sendAndCut, numbers } = await setUpResume()
+    const { agent, told, clock, emulator, sendAndCut, numbers, printed } = await setUpResume()
     await agent.send('zero')
     await clock.advance(1_000)
     await sendAndCut('one')
@@ -35,6 +49,7 @@ describe('a service that repeats what was missed', () => {
     expect(payloadsOf(told, 'agentMessage').at(-1)).not.toHaveProperty('recovered')
     expect(numbers()).toEqual([undefined, expect.stringMatching(/^\d+$/)])
     expect(emulator.control.requests().filter(({ path }) => path.includes('/conversations/'))).toEqual([])
+    expect(printed.flat().filter(text => String(text).includes('out of order'))).toEqual([])
     await agent.destroy()
     expect(clock.pendingTimers).toBe(0)
   })
@@ -56,6 +71,106 @@ describe('a service that repeats what was missed', () => {
     push({ persona: 'agent', role: 'x', messageId: 'a', seq: 1, content: 'twice' })
     await clock.advance(100)
     expect(linesOf(agent)).toEqual(['as text', 'twice', 'twice'].map(text => `received: ${text}`))
+    await agent.destroy()
+  })
+
+  it('[REL-99] concerns its own frames only: those of the agent and errors of the service are ordinary', async () => {
+    const { agent, told, clock, push } = await setUpResume()
+    for (const role of ['pong', 'resumed']) push({ persona: 'agent', role, content: role })
+    push({ persona: 'metadata', role: 'error', content: 'Too much.' })
+    // Nothing is replayed at present.
+    push({ persona: 'metadata', role: 'resumed', messageData: { complete: true } })
+    await clock.advance(0)
+    expect(linesOf(agent).slice(0, 2)).toEqual(['received: pong', 'received: resumed'])
+    expect(payloadsOf(told, 'errorMessage')).toHaveLength(1)
+    expect(payloadsOf(told, 'error')).toEqual([])
+    await agent.destroy()
+  })
+
+  it('[REL-99] numbers frames by the last one that has a number', async () => {
+    const { agent, clock, emulator, push, numbers } = await setUpResume()
+    await agent.send('one')
+    await clock.advance(1_000)
+    push({ persona: 'system', role: 'heartbeat' })
+    await clock.advance(0)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(numbers()).toEqual([undefined, '1'])
+    await agent.destroy()
+  })
+
+  it('[REL-99] [REL-107] shows different frames with the same number, with one warning, and the same frame once', async () => {
+    const { agent, clock, push, printed } = await setUpResume()
+    push(replyTo('one', { seq: 7, messageId: 'a' }))
+    push(replyTo('one', { seq: 7, messageId: 'b' }))
+    push(replyTo('one', { seq: 7, messageId: 'b' }))
+    push(replyTo('two', { seq: 8 }))
+    push(replyTo('two', { seq: 8 }))
+    push(replyTo('three', { seq: 8 }))
+    await clock.advance(0)
+    const received = ['one', 'one', 'two', 'three'].map(text => `received: You said: ${text}`)
+    expect(linesOf(agent)).toEqual(received)
+    const warnings = printed.filter(parts => parts.some(text => String(text).includes('out of order')))
+    expect(warnings).toEqual([[expect.any(String), { last: 7, seq: 7 }]])
+    await agent.destroy()
+  })
+
+  it('[REL-99] recognizes the last 1,000 frames by their numbers', async () => {
+    const { agent, clock, push } = await setUpResume({}, { transcriptConfig: { maxEntries: 2_000 } })
+    for (let seq = 1; seq <= 1_001; seq++) push(replyTo(String(seq), { seq, messageId: `m-${seq}` }))
+    for (const seq of [2, 1]) push(replyTo(String(seq), { seq, messageId: `m-${seq}` }))
+    await clock.advance(0)
+    expect([agent.getTranscriptSize(), linesOf(agent).at(-1)]).toEqual([1_002, 'received: You said: 1'])
+    await agent.destroy()
+  })
+
+  it.each<[string, object | undefined]>([
+    ['sends a history instead of it', undefined],
+    ['says that it is not complete', { complete: false }],
+    ['does not say whether it is complete', {}],
+    ['says nothing of it', { persona: 'metadata' }],
+  ])('[REL-99] reads the history where the service %s', async (_case, messageData) => {
+    const { agent, told, clock, emulator, push, reopenInSilence, numbers } = await setUpResume()
+    await agent.send('one')
+    await clock.advance(1_000)
+    emulator.world.sessions
+      .get(lastSession(emulator))
+      ?.history.add({ ...replyTo('two', { messageId: 'm-2', timestamp: clock.now() }) } as never)
+    await reopenInSilence()
+    if (messageData && 'persona' in messageData) push({ persona: 'metadata', role: 'resumed' })
+    else if (messageData) push({ persona: 'metadata', role: 'resumed', messageData })
+    else
+      push({
+        persona: 'system',
+        role: 'chat history',
+        messageData: { chat_history: [replyTo('two', { messageId: 'm-2', timestamp: clock.now() })] },
+      })
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual([...exchange('one'), 'received: You said: two'])
+    const source = messageData ? 'rest' : 'history'
+    expect(payloadsOf(told, 'messagesRecovered')).toMatchObject([{ source, messages: [{ messageId: 'm-2' }] }])
+    // The elements had no numbers, so that none is known.
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(numbers().at(-1)).toBeUndefined()
+    await agent.destroy()
+  })
+
+  it('[REL-99] goes on from the highest number of a history, whatever their order', async () => {
+    const { agent, clock, emulator, push, reopenInSilence, numbers } = await setUpResume()
+    await reopenInSilence()
+    const chat_history = [
+      replyTo('two', { messageId: 'm-2', seq: 9 }),
+      replyTo('one', { messageId: 'm-1', seq: 4 }),
+      replyTo('zero', { messageId: 'm-0' }),
+    ]
+    push({ persona: 'system', role: 'chat history', messageData: { chat_history } })
+    push(replyTo('one', { messageId: 'm-1', seq: 4 }))
+    await clock.advance(0)
+    expect(linesOf(agent).filter(line => line.endsWith('one'))).toHaveLength(1)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(numbers().at(-1)).toBe('9')
     await agent.destroy()
   })
 

@@ -107,12 +107,12 @@ describe('mergeHistory', () => {
   })
 
   it('puts a history behind everything where it begins after the last message that the page has heard', () => {
-    const late = setUp()
+    const late = setUp({}, { openedAt: 20 })
     late.sent(customer('a', 10))
     late.received(answer('m1', 'b', 20))
     expect(late.merge([customer('c', 30), answer('m2', 'd', 40)])).toEqual(['c', 'd'])
     expect(late.contents()).toEqual(['a', 'b', 'c', 'd'])
-    const early = setUp()
+    const early = setUp({}, { openedAt: 20 })
     early.received(answer('m1', 'b', 20))
     early.merge([customer('a', 10)])
     expect(early.contents()).toEqual(['a', 'b'])

@@ -243,8 +243,7 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
   const matched = new Set(matches.flatMap(match => match?.position ?? []))
   let position = entries.findLastIndex(entry => entry.sessionId !== undefined && entry.sessionId !== sessionId) + 1
   // The service returns the end of a long session: it may begin after all that this page has.
-  const heard = entries.findLast(entry => entry.direction === 'received' && entry.sessionId === sessionId)
-  if (first < 0 && heard && (end[0]?.message.timestamp ?? 0) > heard.timestamp) position = entries.length
+  if (first < 0 && (end[0]?.message.timestamp ?? 0) > openedAt) position = entries.length
   return elements.flatMap(({ message, size, time: timestamp, known }, index) => {
     const match = matches[index]
     if (match) {
