@@ -46,7 +46,8 @@ const WHOLE_AGENT = [
 
 /** Quick tests of agents that ask, that send over a stored queue or `connectOnSend`, and whose session another tab takes. */
 const SENDING_AGENT = [
-  `${client}/ai-agent.{asking,stored-queue,slow-queue,page-end,resume-sign-out,tabs-taken,tabs-answered}.test.ts`,
+  `${client}/ai-agent.{asking,context,resent-context,history,stored-queue,slow-queue,page-end}.test.ts`,
+  `${client}/ai-agent.{resume-sign-out,tabs-taken,tabs-answered}.test.ts`,
   `${client}/agent/lifecycle-calls.test.ts`,
   `${client}/chat/closes.test.ts`,
 ]
@@ -78,7 +79,9 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/ai-agent.transcript.test.ts`,
     ...SENDING_AGENT,
   ]),
-  recovery: withTests(whole('conversation', 'recovery'), [`${client}/ai-agent.transcript.test.ts`]),
+  recovery: withTests(whole('conversation', 'recovery'), [
+    `${client}/ai-agent.{history,transcript,resume,tabs-answered}.test.ts`,
+  ]),
   reconcile: {
     files: ['reconcile', 'other-pages'].map(name => `${client}/log/${name}.ts`),
     tests: [`${client}/log/reconcile.test.ts`],

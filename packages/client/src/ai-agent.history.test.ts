@@ -203,6 +203,19 @@ describe('a history that arrives twice', () => {
   })
 })
 
+describe('the history of the first opening of a session of the host', () => {
+  it('[REL-96] is not recovered, then or by a later history', async () => {
+    const { agent, told, clock, show, reopen } = await setUpHistory({ isSupplied: true })
+    const welcome = answered('Welcome', { messageId: 'w', timestamp: clock.now() + 1 })
+    await show(welcome)
+    await reopen()
+    await show(welcome)
+    expect([linesOf(agent), payloadsOf(told, 'messagesRecovered')]).toEqual([[], []])
+    expect(payloadsOf(told, 'chatHistory')).toHaveLength(2)
+    await agent.destroy()
+  })
+})
+
 describe('a message of another client, or of an earlier page', () => {
   it('[REL-96] [REL-80] is an entry without a delivery', async () => {
     const { agent, show, reopen, updated } = await setUpHistory({ isSupplied: true })

@@ -20,14 +20,16 @@ function undo(): never {
 /** A connected agent, and a service whose transcript calls may fail. */
 async function setUpTranscripts({
   sendHistory = true,
+  historyLimit = 500,
   isSignedIn = false,
   transcriptConfig = {},
 }: {
   sendHistory?: boolean
+  historyLimit?: number
   isSignedIn?: boolean
   transcriptConfig?: TranscriptConfig
 } = {}) {
-  const parts = await setUpOutage({ sendHistory }, ({ emulator }) => {
+  const parts = await setUpOutage({ sendHistory, historyLimit }, ({ emulator }) => {
     const accessToken = emulator.control.issueToken({ subject: 'customer' })
     return { transcriptConfig, ...(isSignedIn && { auth: { type: 'pre-auth' as const, accessToken } }) }
   })
@@ -446,6 +448,34 @@ describe('what the agent says while the connection is down', () => {
     },
   )
 
+  it('[REL-96] is told from what the chat repeats of the last 500 that a transcript call has shown', async () => {
+    const { agent, told, clock, emulator, sendAndCut } = await setUpTranscripts({
+      sendHistory: false,
+      historyLimit: 600,
+    })
+    const history = emulator.world.sessions.get(lastSession(emulator))?.history
+    const missed = Array.from({ length: 501 }, (_, n) => ({
+      messageId: `m-${n}`,
+      persona: 'agent',
+      role: 'x',
+      content: `missed ${n}`,
+      timestamp: clock.now() + 1,
+    }))
+    await sendAndCut('one')
+    for (const each of missed) history?.add(each as never)
+    await clock.advance(SETTLED_MS)
+    expect(payloadsOf(told, 'messagesRecovered')[0]?.messages.length).toBeGreaterThanOrEqual(501)
+    const before = payloadsOf(told, 'agentMessage').length
+    for (const index of [500, 250, 0]) emulator.control.pushFrame(lastSession(emulator), JSON.stringify(missed[index]))
+    await clock.advance(0)
+    expect(
+      payloadsOf(told, 'agentMessage')
+        .slice(before)
+        .map(({ messageId }) => messageId),
+    ).toEqual(['m-0'])
+    await agent.destroy()
+  })
+
   it('[REL-96] hides no message that follows a history with the id and the words of one that it has shown', async () => {
     const { agent, told, clock, emulator, sendAndCut } = await setUpTranscripts()
     await sendAndCut('one')
@@ -520,6 +550,14 @@ describe('a conversation that was left', () => {
     '[REL-98] nothing more of it is told once a listener of %s has signed the user out',
     async (name, answers) => {
       const { agent, clock, told, sendAndCut } = await setUpTranscripts()
+      let handled = 0
+      class Counting extends AgentMessageHandler {
+        override handle(message: Message): AgentMessageResult {
+          handled++
+          return super.handle(message)
+        }
+      }
+      agent.getMessageProcessor().addHandler(new Counting(), 0)
       await agent.send('one')
       await sendAndCut('two')
       told.length = 0
@@ -529,7 +567,9 @@ describe('a conversation that was left', () => {
       })
       await clock.advance(SETTLED_MS)
       await passing(clock, left ?? Promise.reject(new Error('Nothing was recovered.')))
-      expect(payloadsOf(told, 'agentMessage')).toHaveLength(answers)
+      expect([handled, payloadsOf(told, 'agentMessage').length]).toEqual([answers, answers])
+      const recorded = payloadsOf(told, 'transcriptUpdate').filter(({ recovered }) => recovered)
+      expect(recorded).toHaveLength(Math.max(1, answers))
       expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(name === 'messagesRecovered' ? 1 : 0)
       expect(linesOf(agent)).toEqual([])
       await agent.destroy()

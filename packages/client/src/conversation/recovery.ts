@@ -406,7 +406,7 @@ interface Frame {
   readonly content?: unknown
 }
 
-const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? content ?? ''}`
+const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? content}`
 
 /** How many numbers of processed frames are kept, by which repeated frames are recognized. */
 const KEPT_NUMBERS = 1_000
@@ -422,7 +422,7 @@ class FollowedSession {
   /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
   #processed: Map<number, string> | undefined
   /** What a history call has recovered: the chat may send it too, also after another reconnect. */
-  #recovered: KnownMessage[] = []
+  #recovered: KnownMessage[] | undefined
   /** Time of the last message before those that a history may show: at first that of the opening, by the clock of the page. */
   heardAt: number | undefined
   /** Whether this page knows the session from its start, or restores its beginning. */
@@ -454,13 +454,14 @@ class FollowedSession {
   }
 
   addRecovered(messages: readonly Message[]): void {
-    this.#recovered = [...this.#recovered, ...messages.map(message => knownMessage(message))].slice(-KEPT_RECOVERED)
+    const known = messages.map(message => knownMessage(message))
+    this.#recovered = [...(this.#recovered ?? []), ...known].slice(-KEPT_RECOVERED)
   }
 
   /** Whether a message that arrives was recovered before. True once for each. */
   isRepeated(message: Message): boolean {
     const known = this.#recovered
-    if (!known.length || message.persona !== PERSONA.AGENT) return false
+    if (!known?.length) return false
     const arrived = knownMessage(message)
     const index = known.findIndex(each => each.fingerprint === arrived.fingerprint && haveSameMark(each, arrived))
     if (index < 0) return false
