@@ -298,9 +298,8 @@ export class Outbox implements ChatObserver {
     const { environment, facts } = this.#scope
     const { ledger, log } = this
     const turns = this.#turns
-    while (log.awaiting.size > 0 && turns.canStart()) {
-      const question = log.awaiting.first as Question | undefined
-      if (!question) return
+    const first = () => log.awaiting.first as Question | undefined
+    for (let question = first(); question && turns.canStart(); question = first()) {
       log.awaiting.delete(question)
       turns.start(question)
       try {

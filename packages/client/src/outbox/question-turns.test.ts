@@ -116,6 +116,48 @@ describe('a question that has ended', () => {
   })
 })
 
+describe('a question and the limit of the queue', () => {
+  it('[REL-10] is accepted without space in the queue when it can be written at once, and refused behind another one', async () => {
+    const { outbox, transport, answer, clock } = setUp({ maxQueueSize: 0 })
+    const asked = outbox.ask('one')
+    expect(await rejection(outbox.ask('two'))).toMatchObject({ reason: 'queue_full' })
+    answer('Fine')
+    await clock.advance(MAX_PAUSE_MS)
+    const next = outbox.ask('three')
+    answer('Well')
+    expect([(await asked).content, (await next).content]).toEqual(['Fine', 'Well'])
+    expect(transport.contents).toEqual(['one', 'three'])
+  })
+})
+
+describe('the time of a question', () => {
+  it('is that of its turn', async () => {
+    const { outbox, answer, clock, accepted } = setUp()
+    const since = clock.now()
+    const asked = [outbox.ask('one'), outbox.ask('two')]
+    await clock.advance(10_000)
+    answer('Fine')
+    await clock.advance(MAX_PAUSE_MS)
+    expect(accepted.map(({ timestamp }) => Number(timestamp) - since)).toEqual([0, 10_000 + MIN_PAUSE_MS])
+    answer('Well')
+    await Promise.all(asked)
+  })
+})
+
+describe('a question whose caller gives up', () => {
+  it('[REL-83] [REL-86] stays sent once it was written, and is acknowledged by a later history', async () => {
+    const { outbox, showHistory, updates } = setUp()
+    const controller = new AbortController()
+    const asked = rejection(outbox.ask('one', { signal: controller.signal }))
+    const { id } = updates[0] ?? { id: '' }
+    controller.abort()
+    expect(await asked).toMatchObject({ code: 'ABORTED' })
+    expect(outbox.delivery(id)?.state).toBe('sent')
+    showHistory(said('one'))
+    expect(outbox.delivery(id)?.state).toBe('acknowledged')
+  })
+})
+
 describe('a question in one of several tabs', () => {
   function setUpGate(isFree: boolean) {
     const gate = {
