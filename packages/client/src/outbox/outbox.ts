@@ -318,7 +318,8 @@ export class Outbox implements ChatObserver {
   /** The caller of a question no longer waits for the answer. */
   #giveUp(question: Question): void {
     if (this.log.remove(question)) this.#settleWaiting(question, 'cancelled')
-    if (this.#turns.end(question)) this.#startNext()
+    this.#turns.end(question)
+    this.#startNext()
   }
 
   #drop(
@@ -328,12 +329,12 @@ export class Outbox implements ChatObserver {
     reason: DeliveryReason | undefined = error instanceof MessageError ? (error.reason as DeliveryReason) : undefined,
   ): void {
     const { reply } = entry
-    const hadTurn = this.#turns.end(entry)
+    this.#turns.end(entry)
     // A question that was sent is settled with its session.
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
     else if (outcome === 'failed') this.#scope.reportError(error)
-    if (hadTurn) this.#startNext()
+    this.#startNext()
   }
 
   /** Settles an entry that was taken out. What was written once already may have arrived. */

@@ -273,6 +273,39 @@ describe('a question whose connection was lost', () => {
     expect((await asked).content).toBe('1')
   })
 
+  it('[REL-84] [REL-13] keeps its turn when it is sent again after a long wait for a history', async () => {
+    const { outbox, reconnect, answer, clock } = setUp({ delivery: 'at-least-once' })
+    const asked = outbox.ask('one')
+    const transport = reconnect()
+    await clock.advance(15_000)
+    const next = outbox.ask('two')
+    expect([transport.contents, await outcomeOf(asked), await outcomeOf(next)]).toEqual([['one'], 'open', 'open'])
+    answer('1')
+    await clock.advance(MAX_PAUSE_MS)
+    answer('2')
+    expect([(await asked).content, (await next).content]).toEqual(['1', '2'])
+  })
+
+  it('[REL-85] [REL-13] resolves from the history after it was sent again with receipts, since it is not answered twice', async () => {
+    const { outbox, reconnect, showHistory } = setUp({ hasReceipts: true })
+    const asked = outbox.ask('one')
+    const transport = reconnect()
+    expect(transport.contents).toEqual(['one'])
+    showHistory(said('one'), answered('1'))
+    expect((await asked).content).toBe('1')
+  })
+
+  it('[REL-13] resolves with an answer that only a history has shown, before and after the loss', async () => {
+    const { outbox, reconnect, showHistory } = setUp()
+    const asked = outbox.ask('one')
+    const history = [said('one'), answered('1', { messageId: 'm-1', timestamp: 1 })]
+    showHistory(...history)
+    expect(await outcomeOf(asked)).toBe('open')
+    reconnect()
+    showHistory(...history)
+    expect((await asked).content).toBe('1')
+  })
+
   it('[REL-84] [REL-13] is sent again with at-least-once, and resolves with the next answer', async () => {
     const { outbox, reconnect, showHistory, answer, clock } = setUp({ delivery: 'at-least-once' })
     const asked = outbox.ask('one')

@@ -93,14 +93,13 @@ export class TurnTaking {
     this.#turn = { at: 'unsent', question }
   }
 
-  /** Ends the turn of a question, if it has the turn. Returns whether it had. */
-  end(question: DeliveryRecord): boolean {
+  /** Ends the turn of a question, if it has the turn. */
+  end(question: DeliveryRecord): void {
     const turn = this.#turn
-    if (!turn || turn.question !== question) return false
+    if (turn?.question !== question) return
     if (turn.at === 'unverified') this.#scope.environment.clock.clearTimeout(turn.timer)
     this.#turn = undefined
     this.#scope.shared?.turn.end()
-    return true
   }
 
   /** An entry has been written to the socket. */
