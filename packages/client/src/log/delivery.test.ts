@@ -198,6 +198,31 @@ describe('the delivery of a message', () => {
     expect(stateOf('early')).toBe('sent')
   })
 
+  it('[REL-81] [REL-83] is not acknowledged by the same words in another session', async () => {
+    const { send, connect, close, readHistory, stateOf, reasonOf, state, pathOf } = setUpDelivery()
+    connect()
+    send('yes')
+    close()
+    state.sessionId = 's2'
+    connect()
+    await readHistory(said('yes'))
+    expect([stateOf('yes'), reasonOf('yes')]).toEqual(['unknown', 'session_ended'])
+    expect(pathOf('yes')).toBe('queued sending sent unknown')
+  })
+
+  it('[REL-82] is reported as unknown once, however often the connection is lost', async () => {
+    const { send, connect, lose, readHistory, close, pathOf } = setUpDelivery()
+    connect()
+    send('one')
+    for (let cut = 0; cut < 3; cut++) {
+      lose()
+      connect()
+      await readHistory(said('another'))
+    }
+    close()
+    expect(pathOf('one')).toBe('queued sending sent unknown')
+  })
+
   it('[REL-81] counts each element of a history once', async () => {
     const { outbox, connect, lose, readHistory, stateOf } = setUpDelivery()
     connect()

@@ -39,6 +39,21 @@ describe('delivery: at-least-once', () => {
     expect(transport.contents).toEqual(['one'])
   })
 
+  it('[REL-84] sends nothing again that is not in doubt', async () => {
+    const { outbox, send, connect, lose, readHistory, clock, stateOf } = setUpDelivery({
+      delivery: 'at-least-once',
+      doubtAfterMs: 1_000,
+    })
+    connect()
+    send('early')
+    await clock.advance(5_000)
+    send('late')
+    lose()
+    const transport = connect()
+    await readHistory()
+    expect([transport.contents, stateOf('early'), outbox.size]).toEqual([['late'], 'sent', 0])
+  })
+
   it('[REL-84] sends nothing again after an end in order', async () => {
     const { send, connect, close, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
     connect()
