@@ -69,7 +69,7 @@ export class Recovery implements ChatObserver {
   readonly #resume: OptionalFeature<HistoryReader> | undefined
   /** The session that is followed; undefined after the conversation was left. */
   #followed: FollowedSession | undefined
-  /** The open connection; undefined while there is none. */
+  /** The open connection; undefined while there is none, and after the conversation was left. */
   #connection: OpenConnection | undefined
   #wait: Wait | undefined
   #hasWarnedOfOrder = false
@@ -137,7 +137,7 @@ export class Recovery implements ChatObserver {
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
     this.#followed = undefined
-    if (this.#connection) this.#connection = {}
+    this.#connection = undefined
     this.#endWait()
   }
 
@@ -204,7 +204,7 @@ export class Recovery implements ChatObserver {
 
   #noteNumbers(history: readonly unknown[]): void {
     const followed = this.#followed
-    if (!followed || !this.#scope.facts.hasResume) return
+    if (!followed) return
     let hasNumber = history.length === 0
     for (const element of history) {
       const { seq, ...rest } = (element ?? {}) as Frame & { readonly seq?: unknown }

@@ -63,6 +63,16 @@ describe('a service that repeats what was missed', () => {
     await agent.destroy()
   })
 
+  it('[REL-99] is told 0 after a history that is empty', async () => {
+    const { agent, clock, push, sendAndCut, numbers } = await setUpResume()
+    push({ persona: 'system', role: 'chat history', messageData: { chat_history: [] } })
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    expect(numbers()).toEqual([undefined, '0'])
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    await agent.destroy()
+  })
+
   it('[REL-99] is not assumed: elsewhere its frames and its numbers are ordinary', async () => {
     const { agent, clock, emulator } = await setUpResume({ capabilities: [] })
     const push = (frame: object) => emulator.control.pushFrame(lastSession(emulator), JSON.stringify(frame))
