@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, passing, payloadsOf, sendInDoubt, setUp } from '../test/agent-harness.ts'
 import { linesOf } from '../test/outage-harness.ts'
 import { answered, said } from '../test/outbox-harness.ts'
+import type { AiAgent } from './ai-agent.ts'
 import type { AiAgentConfig } from './config.ts'
 import type { TranscriptConfig } from './log/entry.ts'
 
@@ -52,6 +53,11 @@ async function setUpHistory({ isSupplied = false, ...config }: Partial<AiAgentCo
       await reconnect()
       return id
     },
+    /** The calls for the transcript are not answered any more. */
+    hang: () => {
+      emulator.faults.lift()
+      emulator.faults.add({ kind: 'hang-request', route: 'GET */conversations/sessions/*' })
+    },
     /** Loses the connection, and opens another one. */
     reopen: async () => {
       emulator.control.dropSockets()
@@ -101,6 +107,59 @@ describe('a history that arrives late', () => {
     await show(said('one'), answered('Fine'))
     expect([linesOf(agent), agent.delivery(id)?.state]).toEqual([['sent: one', 'received: Fine'], 'acknowledged'])
     await agent.destroy()
+  })
+})
+
+describe('a message in doubt that waits for a history', () => {
+  it.each([-3_600_000, 3_600_000])(
+    '[REL-82] is unknown after 5 s although the wall clock jumps by %i ms',
+    async jump => {
+      const { agent, clock, lose, hang } = await setUpHistory()
+      const id = await lose('one')
+      hang()
+      await clock.advance(1_000)
+      clock.shiftWallClock(jump)
+      await clock.advance(3_900)
+      expect(agent.delivery(id)?.state).toBe('sent')
+      await clock.advance(200)
+      expect(agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'connection_lost' })
+      await agent.destroy()
+    },
+  )
+
+  it('[REL-82] is unknown 5 s after the last of several openings, each of which is lost', async () => {
+    const { agent, clock, lose, reopen, hang } = await setUpHistory()
+    const id = await lose('one')
+    hang()
+    for (let cut = 0; cut < 3; cut++) {
+      await clock.advance(4_000)
+      await reopen()
+    }
+    await clock.advance(4_000)
+    expect(agent.delivery(id)?.state).toBe('sent')
+    await clock.advance(1_000)
+    expect(agent.delivery(id)?.state).toBe('unknown')
+    await agent.destroy()
+  })
+
+  it.each<[string, (agent: AiAgent) => Promise<unknown>, string]>([
+    ['logout()', agent => agent.logout(), 'signed_out'],
+    ['restartConnection()', agent => agent.restartConnection(), 'session_ended'],
+    ['disconnect()', agent => agent.disconnect(), 'session_ended'],
+  ])('[REL-83] is unknown at once with %s, once, and leaves no timer', async (_name, leave, reason) => {
+    const { agent, clock, lose, hang } = await setUpHistory()
+    const id = await lose('one')
+    hang()
+    const updates: string[] = []
+    agent.on(
+      'deliveryUpdate',
+      ({ payload }) => void updates.push(`${payload.id === id} ${payload.state} ${payload.reason}`),
+    )
+    await passing(clock, leave(agent))
+    await clock.advance(20_000)
+    expect(updates).toEqual([`true unknown ${reason}`])
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
   })
 })
 
