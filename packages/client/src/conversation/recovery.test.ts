@@ -124,6 +124,14 @@ describe('what the agent says while the connection is down', () => {
     const reading = (async () => {
       for await (const { content } of agent.messages()) said.push(content)
     })()
+    const seen = new Set<string>()
+    class Seeing extends AgentMessageHandler {
+      override canHandle(message: Message): boolean {
+        seen.add(message.persona)
+        return super.canHandle(message)
+      }
+    }
+    agent.getMessageProcessor().addHandler(new Seeing(), 0)
     await agent.send('one')
     await clock.advance(1_000)
     const other = make({ sessionId: lastSession(emulator) }).agent
@@ -142,6 +150,8 @@ describe('what the agent says while the connection is down', () => {
     await agent.destroy()
     await reading
     expect(said).toEqual(['You said: one', 'You said: from the phone'])
+    // Handlers are for what the service says.
+    expect([...seen].toSorted()).toEqual(['agent', 'system'])
   })
 
   it('[REL-96] is found by one call in each reopening, also when a message follows the reconnect at once', async () => {
