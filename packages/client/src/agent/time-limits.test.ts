@@ -1,8 +1,10 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { rejection, setUp } from '../../test/agent-harness.ts'
+import { passing, rejection, setUp } from '../../test/agent-harness.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
+import { FakePage } from '../../test/fake-page.ts'
 import { fakeToken } from '../../test/fake-service.ts'
+import type { AiAgent } from '../ai-agent.ts'
 import type { AiAgentConfig } from '../config.ts'
 import type { Environment } from '../platform/environment.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
@@ -254,5 +256,144 @@ it('[REST-09] the time limit of a token holds for its two requests together', as
   expect(error).toMatchObject({
     reason: 'token_request_failed',
     message: expect.stringMatching(/^Could not obtain the access token: .* within 10 seconds/),
+  })
+})
+
+describe('a connector script that never loads', () => {
+  /** Agents of one page whose connector script the test runs. */
+  function setUpConnector(count: number) {
+    const fakePage = new FakePage()
+    const globals: Record<string, unknown> = {}
+    const connector = { baseUrls: { dev: 'https://desk.test' } }
+    const config = { ...desk(), connector, initParams: { platform: 'acme', env: 'dev', isDefaultAgent: 'true' } }
+    const parts = setUpHanging(count, config, { page: fakePage, globals })
+    const scripts = async (added: number) => {
+      await eventually(() => fakePage.scripts.length === added, `${added} scripts`)
+      return fakePage.scripts
+    }
+    const runNewest = () => {
+      globals['PlatformComponentService'] = { initPlatform() {} }
+      fakePage.scripts.at(-1)?.run()
+    }
+    return { ...parts, scripts, runNewest }
+  }
+
+  it.each([1, 2])(
+    '[REL-111] fails initialize() of %i agents after 15 seconds, and is loaded again by the next',
+    async count => {
+      const { clock, agents, scripts, runNewest } = setUpConnector(count)
+      let settled = 0
+      const failures = agents.map(agent => rejection(agent.initialize().finally(() => settled++)))
+      const [script] = await scripts(1)
+      await clock.advance(14_999)
+      expect([settled, script?.removed]).toEqual([0, false])
+      await clock.advance(1)
+      for (const error of await Promise.all(failures))
+        expect(error).toMatchObject({
+          code: 'CONNECTOR_FAILED',
+          message: expect.stringMatching(/^The connector script https:\/\/desk\.test\/.* takes more than 15 seconds/),
+        })
+      expect([script?.removed, ...agents.map(agent => agent.getPhase().at)]).toEqual([
+        true,
+        ...agents.map(() => 'idle'),
+      ])
+      const started = agents.map(agent => agent.initialize())
+      await scripts(2)
+      runNewest()
+      await Promise.all(started)
+      for (const agent of agents) await agent.destroy()
+    },
+  )
+
+  it.each([
+    ['logout()', ([agent]) => agent?.logout()],
+    ['its signal', (_agents, cancel) => cancel()],
+  ] as const satisfies [string, (agents: AiAgent[], cancel: () => void) => unknown][])(
+    '[REL-111] ends with %s, and the next initialize() has its whole time',
+    async (_name, end) => {
+      const { clock, agents, scripts, runNewest } = setUpConnector(1)
+      const controller = new AbortController()
+      const failures = agents.map(agent => rejection(agent.initialize({ signal: controller.signal })))
+      const [script] = await scripts(1)
+      await clock.advance(14_000)
+      await end(agents, () => controller.abort())
+      for (const error of await Promise.all(failures)) expect(error).toMatchObject({ code: 'ABORTED' })
+      expect(script?.removed).toBe(true)
+      const started = agents.map(agent => agent.initialize())
+      await scripts(2)
+      await clock.advance(14_000)
+      runNewest()
+      await Promise.all(started)
+      for (const agent of agents) await agent.destroy()
+    },
+  )
+
+  it('[REL-111] ends with the last destroy() of the agents that wait for it', async () => {
+    const { clock, agents, scripts, runNewest } = setUpConnector(3)
+    const [first, second, third] = agents
+    const failures = [first, second].map(agent => rejection(agent?.initialize() ?? Promise.resolve()))
+    const [script] = await scripts(1)
+    await first?.destroy()
+    expect(script?.removed).toBe(false)
+    await second?.destroy()
+    for (const error of await Promise.all(failures)) expect(error).toMatchObject({ code: 'ABORTED' })
+    expect([script?.removed, clock.pendingTimers]).toEqual([true, 0])
+    const started = third?.initialize()
+    await scripts(2)
+    runNewest()
+    await started
+    await third?.destroy()
+  })
+})
+
+describe('masking rules that never arrive', () => {
+  const RULES = /^GET .*\/maskingpatterns\//
+  const SECRET = '4111 1111 1111 1111'
+
+  it.each(WAYS)(
+    '[REST-09] delay initialize() by 30 seconds with %s, and are loaded by restartConnection()',
+    async (_way, answer) => {
+      const masking = { required: true }
+      const { clock, hanging, agents, setIntercept } = setUpHanging(1, { id: 'billing', masking })
+      const [agent] = agents as [AiAgent]
+      const reasons: string[] = []
+      agent.on('maskingUnavailable', ({ payload }) => void reasons.push(payload.reason))
+      setIntercept(request => (RULES.test(request) ? answer() : undefined))
+      let isSettled = false
+      const started = agent.initialize().finally(() => {
+        isSettled = true
+      })
+      await eventually(() => hanging.length === 1, 'the request')
+      await clock.advance(29_999)
+      expect([isSettled, reasons]).toEqual([false, []])
+      await clock.advance(1)
+      await started
+      expect([reasons, hanging.map(({ aborted }) => aborted)]).toEqual([['request_failed'], [true]])
+      await agent.connect()
+      expect(await rejection(agent.send(SECRET))).toMatchObject({ reason: 'masking_unavailable' })
+      setIntercept()
+      await passing(clock, agent.restartConnection())
+      expect(agent.previewMasking(SECRET).isActive).toBe(true)
+      await agent.destroy()
+    },
+  )
+
+  it.each(['logout', 'destroy'] as const)('[REST-09] end with %s()', async end => {
+    const { clock, hanging, agents, sent, setIntercept } = setUpHanging(1, { id: 'billing' })
+    const [agent] = agents as [AiAgent]
+    const reasons: string[] = []
+    agent.on('maskingUnavailable', ({ payload }) => void reasons.push(payload.reason))
+    setIntercept(request => (RULES.test(request) ? new Promise(() => {}) : undefined))
+    const failure = rejection(agent.initialize())
+    await eventually(() => hanging.length === 1, 'the request')
+    await agent[end]()
+    expect(await failure).toMatchObject({ code: 'ABORTED' })
+    expect([hanging[0]?.aborted, reasons, clock.pendingTimers]).toEqual([true, [], 0])
+    if (end === 'destroy') return
+    setIntercept()
+    await agent.initialize()
+    expect(sent.filter(request => RULES.test(request))).toHaveLength(2)
+    expect(agent.previewMasking(SECRET).isActive).toBe(true)
+    await agent.destroy()
   })
 })

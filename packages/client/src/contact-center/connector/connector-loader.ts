@@ -4,6 +4,7 @@ import { sleep } from '../../platform/clock.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Page, PageScript } from '../../platform/page.ts'
 import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts'
+import { JoinedTask } from '../../util/joined-task.ts'
 import type { ConnectorScript } from './connector-url.ts'
 import { COMPONENT_NAME, isPlatformComponent, type PlatformComponentService } from './platform-component.ts'
 
@@ -18,7 +19,8 @@ const LOOK_EVERY_MS = 50
 
 /** The components of one page or process, and the queue of those being loaded. */
 interface Loads {
-  readonly components: Map<string, Promise<PlatformComponentService>>
+  readonly components: Map<string, PlatformComponentService>
+  readonly loading: JoinedTask<PlatformComponentService>
   last: Promise<unknown>
   /** Addresses of scripts that have run, or may still run, without registering in time, by key. */
   readonly strays: Map<string, string>
@@ -36,29 +38,34 @@ const loadsByGlobals = new WeakMap<object, Loads>()
  * (in a page) or exports (elsewhere).
  *
  * A failed load is not cached: the next call retries. A caller whose signal is aborted stops waiting; the load
- * continues for the others.
+ * continues for the others, and ends with the last of them.
  *
  * @throws {ConnectorError} when the script cannot be loaded, throws, registers nothing, or takes more than 15 seconds;
  *   the signal's reason when that is aborted
  */
-export function loadConnector(
+export async function loadConnector(
   platform: ConnectorPlatform,
   script: ConnectorScript,
   signal?: AbortSignal,
 ): Promise<PlatformComponentService> {
   const { globals } = platform
-  const loads = loadsByGlobals.get(globals) ?? { components: new Map(), last: Promise.resolve(), strays: new Map() }
+  const loads = loadsByGlobals.get(globals) ?? {
+    components: new Map(),
+    loading: new JoinedTask(),
+    last: Promise.resolve(),
+    strays: new Map(),
+  }
   loadsByGlobals.set(globals, loads)
   // A script loaded without `integrity` must not satisfy a request that requires it.
   const key = `${script.integrity ?? ''} ${script.url}`
-  let component = loads.components.get(key)
-  if (!component) {
-    const started = loads.last.then(() => load(platform, script, key, loads.strays))
-    component = started
-    loads.components.set(key, started)
-    loads.last = started.catch(() => loads.components.delete(key))
+  const start = async (wanted: AbortSignal) => {
+    const started = loads.last.then(() => load(platform, script, key, loads.strays, wanted))
+    loads.last = started.catch(() => {})
+    const component = await started
+    loads.components.set(key, component)
+    return component
   }
-  return untilAborted(component, signal)
+  return loads.components.get(key) ?? loads.loading.join(start, signal, key)
 }
 
 async function load(
@@ -66,9 +73,10 @@ async function load(
   script: ConnectorScript,
   key: string,
   strays: Map<string, string>,
+  wanted: AbortSignal,
 ): Promise<PlatformComponentService> {
   const { clock, globals, page } = platform
-  const limit = withTimeLimit(clock, LOAD_LIMIT_MS, undefined, signal => {
+  const limit = withTimeLimit(clock, LOAD_LIMIT_MS, wanted, signal => {
     forget(globals)
     const [stray] = [...strays].filter(([other]) => other !== key).map(([, url]) => url)
     const started = () => {
@@ -84,7 +92,7 @@ async function load(
     return component
   })
   return inTime.catch(cause => {
-    if (cause instanceof ConnectorError) throw cause
+    if (cause instanceof ConnectorError || wanted.aborted) throw cause
     throw cause instanceof TimeLimitError
       ? failure(script, `takes more than ${LOAD_LIMIT_MS / 1000} seconds`, cause)
       : failure(script, 'could not be loaded', cause)
