@@ -51,8 +51,8 @@ export const ERRORS = {
   },
   MODULE_LOAD_FAILED: {
     class: 'SDKError',
-    text: 'The code of a feature that loads on demand is missing; the message names the feature.',
-    when: '`initialize()` could not load the contact center, the login or the code of `auth`, or `explain()` its texts. Without `resume`, `persistQueue` or `tabs` an agent works, and logs a warning',
+    text: 'The code of a feature that loads on demand is missing, or did not arrive within 30 seconds; the message names the feature.',
+    when: '`initialize()` could not load the contact center, the login or the code of `auth`, `updateAccessToken()` that code, `logout()` the login, or `explain()` its texts. Without `resume`, `persistQueue` or `tabs` an agent works, and logs a warning',
     todo: 'check the deployment of the files; reload the page. Browsers since about mid-2026 load the file with the next call, older ones remember the failure for the life of the page, so that `retryInitialize` ends after four failures in a row',
   },
   NOT_INITIALIZED: {

@@ -87,8 +87,9 @@ export class AiAgent extends Subscribable<AgentEvents> {
     { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
   ): Promise<void> {
     const base = requireAddress({ endpoint })
-    const clearStored = await feature('stored data', features.storedData)
-    await clearStored(resolveEnvironment(environment), base, cache)
+    const resolved = resolveEnvironment(environment)
+    const clearStored = await feature(resolved.clock, 'stored data', features.storedData)
+    await clearStored(resolved, base, cache)
   }
 
   /** What `config.recorder` has recorded so far; undefined without one. `aiagent replay` plays it. */
@@ -403,8 +404,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code MODULE_LOAD_FAILED when they cannot be loaded
    */
   async explain(): Promise<Explanation> {
-    const explain = await feature('explain', features.explain)
     const { scope, outbox, chat, connection } = this.#parts
+    const explain = await feature(scope.environment.clock, 'explain', features.explain)
     return explain({ scope, outbox, chat, connection, phase: this.getPhase() })
   }
 

@@ -1,4 +1,6 @@
+import { turnEventLoop } from '@aiagent/test-support'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import { framesArrived, payloadsOf, rejection } from './agent-harness.ts'
 import { FakeStorage } from './fake-service.ts'
@@ -109,9 +111,9 @@ describe('the strategies of tokens', () => {
   /** An agent with a token of its host. */
   const setUpToken = async () => {
     const { setUp } = await import('./agent-harness.ts')
-    const { emulator, make } = setUp()
+    const { clock, emulator, make } = setUp()
     const accessToken = emulator.control.issueToken({ subject: 'Ada' })
-    return { ...make({ auth: { type: 'pre-auth', accessToken } }), emulator, accessToken }
+    return { ...make({ auth: { type: 'pre-auth', accessToken } }), clock, emulator, accessToken }
   }
 
   it('[AUTH-01] load in the constructor of an agent that has the option, and not for an anonymous one', async () => {
@@ -149,6 +151,49 @@ describe('the strategies of tokens', () => {
     const { agent } = await setUpToken()
     await expect(agent.logout()).resolves.toBeUndefined()
     await expect(agent.destroy()).resolves.toBeUndefined()
+  })
+
+  it('[REL-37] reject updateAccessToken() while they cannot be loaded, and the next call loads them', async () => {
+    withhold(STRATEGIES)
+    const { agent, emulator } = await setUpToken()
+    const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
+    expect(await rejection(agent.updateAccessToken(next))).toMatchObject(missing)
+    expect(await agent.getAccessToken()).toBeNull()
+    vi.doUnmock(STRATEGIES)
+    await agent.updateAccessToken(next)
+    await agent.initialize()
+    expect(await agent.getAccessToken()).toBe(next)
+    await agent.destroy()
+  })
+
+  it('[REL-37] reject initialize() and updateAccessToken() after 30 seconds without an answer, and the next calls load them', async () => {
+    const arrive = delayed(STRATEGIES)
+    const { agent, clock, emulator } = await setUpToken()
+    const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
+    const failures = [agent.initialize(), agent.updateAccessToken(next)].map(rejection)
+    expect(await agent.getAccessToken()).toBeNull()
+    await turnEventLoop()
+    await clock.advance(30_000)
+    for (const failure of failures) expect(await failure).toMatchObject(missing)
+    expect([agent.getPhase(), clock.pendingTimers]).toMatchObject([{ at: 'idle', error: missing }, 0])
+    const replaced = agent.updateAccessToken(next)
+    arrive()
+    await replaced
+    await agent.initialize()
+    expect(await agent.getAccessToken()).toBe(next)
+    await agent.destroy()
+  })
+
+  it('[REL-37] do not delay logout() while they are loading', async () => {
+    const arrive = delayed(STRATEGIES)
+    const { agent, accessToken } = await setUpToken()
+    const failure = rejection(agent.updateAccessToken(accessToken))
+    await agent.logout()
+    expect(await failure).toMatchObject({ reason: 'token_missing', message: expect.stringContaining('logout()') })
+    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    arrive()
+    await agent.initialize()
+    await agent.destroy()
   })
 
   it('[AUTH-01] have a token that the host replaces while they load', async () => {
@@ -218,6 +263,62 @@ describe('the strategies of tokens', () => {
     expect(() => new AuthenticationService({ type: 'client-credentials', config })).toThrow(
       expect.objectContaining({ reason: 'invalid_input' }),
     )
+  })
+})
+
+describe('the code of a login', () => {
+  const CODE = '../src/auth/login/load-login.ts'
+  const missing = { code: 'MODULE_LOAD_FAILED', message: expect.stringMatching(/"login".*reload the page/) }
+  const config = {
+    clientId: 'client',
+    redirectUri: 'https://app.test/callback.html',
+    knownAuthorities: ['login.test'],
+  }
+
+  /** An agent in a tab whose earlier page has signed its user in. */
+  const setUpLogin = async () => {
+    const { setUp } = await import('./agent-harness.ts')
+    const { pageWithWindow } = await import('./fake-login-page.ts')
+    const { storedText } = await import('./stored-text.ts')
+    const { userKey } = await import('../src/auth/stored-login.ts')
+    const location = { href: 'https://app.test/chat', origin: 'https://app.test', assign: vi.fn() }
+    const sessionStorage = new FakeStorage()
+    const { clock, emulator, make } = setUp({}, { page: pageWithWindow({ location }), sessionStorage })
+    const accessToken = emulator.control.issueToken({ subject: 'Ada' })
+    const key = userKey('https://login.test', config.clientId)
+    sessionStorage.setItem(key, storedText({ loginId: 'a', accessToken }, clock.now()))
+    const { agent } = make({ id: 'account', auth: { type: 'pkce', config } })
+    return { agent, clock, accessToken, hasUser: () => sessionStorage.getItem(key) !== null }
+  }
+
+  it.each([
+    ['initialize()', (agent: AiAgent) => agent.initialize()],
+    ['updateAccessToken()', (agent: AiAgent, token: string) => agent.updateAccessToken(token)],
+    ['logout()', (agent: AiAgent) => agent.logout()],
+  ])('[REL-37] rejects %s after 30 seconds without an answer', async (name, call) => {
+    delayed(CODE)
+    const { agent, clock, accessToken, hasUser } = await setUpLogin()
+    const failure = rejection(call(agent, accessToken))
+    expect(hasUser()).toBe(name !== 'logout()')
+    await turnEventLoop()
+    await clock.advance(30_000)
+    expect(await failure).toMatchObject(missing)
+    expect([agent.getPhase().at, clock.pendingTimers]).toEqual(['idle', 0])
+    await agent.destroy()
+  })
+})
+
+describe('the explanation of a failure of the network', () => {
+  it('[REST-09] is left out of the error when its code does not load', async () => {
+    delayed('../src/platform/network-failure.ts')
+    const { setUp } = await import('./agent-harness.ts')
+    const { clock, make } = setUp({}, { fetch: () => Promise.reject(new TypeError('Failed to fetch')) })
+    const { agent } = make()
+    const failure = rejection(agent.initialize())
+    await turnEventLoop()
+    await clock.advance(5_000)
+    expect(await failure).toMatchObject({ name: 'ApiError', reason: 'network' })
+    await agent.destroy()
   })
 })
 

@@ -212,7 +212,7 @@ export class AgentLifecycle implements LifecycleOwner {
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #openPortals(): Promise<PortalLifecycle> {
-    const PortalLifecycle = await feature('contact center', features.contactCenter)
+    const PortalLifecycle = await feature(this.#parts.scope.environment.clock, 'contact center', features.contactCenter)
     this.#portals ??= new PortalLifecycle(this.#parts, this)
     return this.#portals
   }

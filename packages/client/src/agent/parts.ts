@@ -102,8 +102,8 @@ export class AgentParts {
   // ── Features whose code loads on demand ───────────────────────────────────────────────────────────────────────────
 
   #optional<Part>(name: string, load: () => Promise<Part>): OptionalFeature<Part> {
-    const { logger } = this.scope
-    return optionalFeature(name, load, (message, details) => logger.warn(message, details))
+    const { environment, logger } = this.scope
+    return optionalFeature(environment.clock, name, load, (message, details) => logger.warn(message, details))
   }
 
   /** Shares the conversation with other tabs, with `tabs`. */
@@ -179,7 +179,7 @@ export class AgentParts {
     const { auth } = config
     const ofToken = auth && 'type' in auth && auth.type === 'anonymous' ? auth.config?.cache : undefined
     const removal = { cause, user, info: facts.deployment?.deployment, ofToken }
-    const clearStored = await feature('stored data', features.storedData)
+    const clearStored = await feature(environment.clock, 'stored data', features.storedData)
     await clearStored(environment, config.endpoint, config.cache, removal)
   }
 }

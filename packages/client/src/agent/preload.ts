@@ -1,5 +1,6 @@
 import { features } from '#features'
 import { loadLogin } from '../auth/create-strategy.ts'
+import { defaultEnvironment } from '../platform/default-environment.ts'
 
 /** Optional features of an agent, whose code otherwise loads when it is first needed. All are false by default. */
 export interface PreloadOptions {
@@ -34,5 +35,5 @@ export async function preload({ login = false, ...wanted }: PreloadOptions = {})
  * button; otherwise it is loaded with the first login.
  */
 export async function preloadPkce(): Promise<void> {
-  await loadLogin()
+  await loadLogin(defaultEnvironment())
 }

@@ -233,7 +233,11 @@ export class Start {
         "This agent needs a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
         'interaction_required',
       )
-    const { loadPkceConfig } = await feature('login', () => import('../auth/login/deployment-login.ts'))
+    const { loadPkceConfig } = await feature(
+      environment.clock,
+      'login',
+      () => import('../auth/login/deployment-login.ts'),
+    )
     const nextRoute = page.window?.location.href ?? ''
     const { initParams, authScheme } = config
     const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
@@ -297,7 +301,7 @@ async function loadRules(
   const onUnavailable = (reason: MaskingUnavailableReason, error?: unknown) =>
     scope.emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error }))
   try {
-    const loadMasker = await feature('masking', features.masking)
+    const loadMasker = await feature(scope.environment.clock, 'masking', features.masking)
     return await loadMasker(loaded, scope, onUnavailable, signal)
   } catch (error) {
     if (!signal.aborted) {

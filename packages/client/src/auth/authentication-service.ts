@@ -447,8 +447,7 @@ export class AuthenticationService {
    * its error names the one without an answer.
    */
   async #inTime<T>(name: string, signal: AbortSignal | undefined, work: () => Awaitable<T>): Promise<T> {
-    const { strategy, type } = this.#source
-    if (strategy && type !== 'pre-auth') return work()
+    if (this.#source.type !== 'pre-auth') return work()
     return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
   }
 
@@ -457,13 +456,11 @@ export class AuthenticationService {
    * caller receives an error.
    */
   #call<T>(name: string, work: (strategy: OwnStrategy) => Awaitable<T>, strategy = this.#source.strategy): Promise<T> {
-    return this.#era.during(signal =>
-      this.#inTime(name, signal, async () => {
-        const loaded = strategy ?? (await this.#load())
-        signal.throwIfAborted()
-        return work(loaded)
-      }),
-    )
+    return this.#era.during(async signal => {
+      const loaded = strategy ?? (await this.#load())
+      signal.throwIfAborted()
+      return this.#inTime(name, signal, () => work(loaded))
+    })
   }
 
   async #obtain(active: OwnStrategy, ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {

@@ -46,13 +46,17 @@ export function chooseStrategy(
       }
       case 'client-credentials':
         requireCredentials(input.config, environment)
-        return loadable(input.type, part => new part.ClientCredentialsAuthStrategy(input.config, environment))
+        return loadable(
+          input.type,
+          environment,
+          part => new part.ClientCredentialsAuthStrategy(input.config, environment),
+        )
       case 'pre-auth':
-        return loadable(input.type, part => new part.PreAuthStrategy(input, environment.clock))
+        return loadable(input.type, environment, part => new part.PreAuthStrategy(input, environment.clock))
       case 'token': {
         logger?.warn("auth.type 'token' is deprecated. Use { type: 'pre-auth', accessToken }.")
         const accessToken = 'accessToken' in input ? input.accessToken : input.token
-        return loadable('pre-auth', part => new part.PreAuthStrategy({ accessToken }, environment.clock))
+        return loadable('pre-auth', environment, part => new part.PreAuthStrategy({ accessToken }, environment.clock))
       }
       case 'pkce':
         if (typeof input.config !== 'object' || input.config === null) throw invalid("of type 'pkce' has no config")
@@ -70,10 +74,13 @@ export function chooseStrategy(
 /** A strategy that is created at once where the code is loaded already. */
 function loadable(
   type: AuthenticationType,
+  { clock }: Environment,
   create: (part: Awaited<ReturnType<typeof strategies.load>>) => OwnStrategy,
 ): ChosenStrategy {
   const { loaded, load } = strategies
-  return loaded ? { type, strategy: create(loaded) } : { type, load: async () => create(await feature('auth', load)) }
+  return loaded
+    ? { type, strategy: create(loaded) }
+    : { type, load: async () => create(await feature(clock, 'auth', load)) }
 }
 
 /** Loads the code of a login, and creates it. */
@@ -82,13 +89,15 @@ export async function createLogin(
   environment: Environment,
   logger: Logger | undefined,
 ): Promise<PKCEAuthStrategy> {
-  const { PKCEAuthStrategy } = await loadLogin()
+  const { PKCEAuthStrategy } = await loadLogin(environment)
   return new PKCEAuthStrategy(config, { environment, logger })
 }
 
 /** Loads the code of a login. */
-export function loadLogin(): Promise<{ readonly PKCEAuthStrategy: typeof PKCEAuthStrategy }> {
-  return feature('login', async () => (await import('./login/load-login.ts')).loadLogin())
+export function loadLogin({
+  clock,
+}: Pick<Environment, 'clock'>): Promise<{ readonly PKCEAuthStrategy: typeof PKCEAuthStrategy }> {
+  return feature(clock, 'login', async () => (await import('./login/load-login.ts')).loadLogin())
 }
 
 function invalid(problem: string): AuthError {

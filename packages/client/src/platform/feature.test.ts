@@ -1,10 +1,14 @@
+import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { feature, optionalFeature } from './feature.ts'
 
 describe('an optional feature', () => {
+  const clock = new ManualClock()
+
   it('loads on first use, once, and returns the result of the work', async () => {
     let loaded = 0
     const part = optionalFeature(
+      clock,
       'test',
       async () => ++loaded,
       () => {},
@@ -18,6 +22,7 @@ describe('an optional feature', () => {
     const failures: unknown[] = []
     let tries = 0
     const part = optionalFeature(
+      clock,
       'test',
       async () => {
         if (++tries === 1) throw new Error('offline')
@@ -32,6 +37,7 @@ describe('an optional feature', () => {
 
   it('passes failures of the work to the caller', async () => {
     const part = optionalFeature(
+      clock,
       'test',
       async () => 'here',
       () => {
@@ -43,7 +49,7 @@ describe('an optional feature', () => {
 
   it('[REL-37] rejects with MODULE_LOAD_FAILED where the caller needs it', async () => {
     const cause = new Error('offline')
-    await expect(feature('test', () => Promise.reject(cause))).rejects.toMatchObject({
+    await expect(feature(clock, 'test', () => Promise.reject(cause))).rejects.toMatchObject({
       code: 'MODULE_LOAD_FAILED',
       message: expect.stringContaining('reload the page'),
       cause,

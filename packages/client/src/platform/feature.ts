@@ -1,14 +1,20 @@
 import { SDKError } from '../errors.ts'
+import { withTimeLimit } from '../util/abort.ts'
+import type { Clock } from './clock.ts'
+
+/** How long the code of a feature may take to load, in milliseconds: an engine waits without a limit. */
+const LIMIT_MS = 30_000
 
 /**
  * Loads the code of an optional feature: the one way to do so, with one error.
  *
  * @param name the feature, for the message
- * @throws {SDKError} code `MODULE_LOAD_FAILED`; a later call loads it where the engine sends the request again
+ * @throws {SDKError} code `MODULE_LOAD_FAILED`, also after 30 seconds; a later call loads it where the engine sends the request
+ *   again, or has received its answer
  */
-export async function feature<Part>(name: string, load: () => Promise<Part>): Promise<Part> {
+export async function feature<Part>(clock: Clock, name: string, load: () => Promise<Part>): Promise<Part> {
   try {
-    return await load()
+    return await withTimeLimit(clock, LIMIT_MS, undefined, load)
   } catch (cause) {
     if (cause instanceof SDKError) throw cause
     const message = `Could not load the part "${name}" of the library. Check that its files are deployed, and reload the page.`
@@ -25,6 +31,7 @@ export type OptionalFeature<Part> = <T>(work: (part: Part) => T | Promise<T>) =>
  * @param warn logs the failure
  */
 export function optionalFeature<Part>(
+  clock: Clock,
   name: string,
   load: () => Promise<Part>,
   warn: (message: string, details: { error: unknown }) => void,
@@ -33,7 +40,7 @@ export function optionalFeature<Part>(
   return async work => {
     let part: Part
     try {
-      part = await (loading ??= feature(name, load))
+      part = await (loading ??= feature(clock, name, load))
     } catch (error) {
       loading = undefined
       warn((error as SDKError).message, { error })

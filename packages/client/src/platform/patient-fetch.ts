@@ -21,6 +21,9 @@ export interface Patience {
 /** Time limit of a request, from its start to the last byte of its response, in milliseconds. */
 const REQUEST_LIMIT_MS = 30_000
 
+/** How long the code that explains a failure of the network may take to load, in milliseconds. */
+const EXPLANATION_LIMIT_MS = 3_000
+
 /** Maximum size of a response body, in bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
@@ -178,8 +181,9 @@ async function unreachable(
 ): Promise<string> {
   const message = `${URL.canParse(address) ? new URL(address).origin : 'the service'} could not be reached`
   try {
-    // Loaded only after a failure.
-    const { explainNetworkFailure } = await import('./network-failure.ts')
+    // Loaded only after a failure, perhaps from a network that does not answer.
+    const load = () => import('./network-failure.ts')
+    const { explainNetworkFailure } = await withTimeLimit(environment.clock, EXPLANATION_LIMIT_MS, signal, load)
     const why = await explainNetworkFailure(environment, address, cause, signal, follows)
     return why ? `${message}: ${why}` : message
   } catch {
