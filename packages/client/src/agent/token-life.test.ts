@@ -55,6 +55,25 @@ describe('the life of a token', () => {
     ])
   })
 
+  it('[AUTH-05] a token that is about to expire and cannot be renewed is returned once tokenExpiring has been emitted', async () => {
+    const { clock, emulator, make } = setUp()
+    const issue = (lifeSeconds: number) => emulator.control.issueToken({ subject: 'customer', lifeSeconds })
+    const accessToken = issue(HOUR_SECONDS)
+    const { agent, told } = make({ id: 'account', auth: { type: 'pre-auth', accessToken } })
+    await agent.initialize()
+    // No timer runs from now on.
+    await agent.disconnect()
+    await clock.advance((HOUR_SECONDS - 60) * 1_000)
+    const count = () => payloadsOf(told, 'tokenExpiring').length
+    expect(count()).toBe(0)
+    expect([await agent.getAccessToken(), count()]).toEqual([accessToken, 1])
+    expect([await agent.getAccessToken(), count()]).toEqual([accessToken, 1])
+    const next = issue(60)
+    await agent.updateAccessToken(next)
+    expect([await agent.getAccessToken(), count()]).toEqual([next, 2])
+    await agent.destroy()
+  })
+
   it('[REL-07] getAccessToken() renews a token that has expired, also without a connection', async () => {
     const { clock, emulator, make } = setUp()
     const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })

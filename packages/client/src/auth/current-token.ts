@@ -121,11 +121,14 @@ export class CurrentToken {
         ? { kind: 'held', ...current }
         : { kind: 'supplied', until: new ClockTime(clock, until), ...current }
     const isOver = expiresAt !== undefined && expiresAt <= clock.now()
-    if (isSame) return !isOver
-    if (!isAnonymous) this.#scope?.shared?.handleToken(token)
-    // Do not call a host function that returns expired tokens in a loop.
-    this.#watch(expiresAt === undefined || isOver ? undefined : expiresAt - bufferMs)
-    if (isOver) this.announce(expiresAt)
+    if (!isSame) {
+      if (!isAnonymous) this.#scope?.shared?.handleToken(token)
+      // Do not call a host function that returns expired tokens in a loop.
+      this.#watch(expiresAt === undefined || isOver ? undefined : expiresAt - bufferMs)
+      if (isOver) this.announce(expiresAt)
+    }
+    // A disconnected agent has no timer that would do so (AUTH-05).
+    if (this.#isSuspended) this.checkExpiry()
     return !isOver
   }
 
