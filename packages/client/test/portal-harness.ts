@@ -1,13 +1,15 @@
-import type { AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
+import type { AgentDetails, AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
 import { ManualClock } from '@aiagent/test-support'
 import type { CallState } from '../src/contact-center/connector/call-state.ts'
 import { PortalPipeline } from '../src/contact-center/portal/portal-pipeline.ts'
 import type { PortalInput } from '../src/contact-center/portal/portal-run.ts'
 import { ProfileCache, SelectedProfileStore } from '../src/contact-center/portal/profile-stores.ts'
 import type { AgentEventType, Emit } from '../src/events.ts'
-import { readInitParams } from '../src/init-params.ts'
+import type { LoadedAgent } from '../src/facts.ts'
+import { type KnownInitParams, readInitParams } from '../src/init-params.ts'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import type { ApiHelper } from '../src/rest/api-helper.ts'
+import type { Awaitable } from '../src/storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { setUpScope } from './fake-scope.ts'
 import { FakeStorage } from './fake-service.ts'
@@ -22,6 +24,14 @@ export interface PortalAnswers {
   getAgentsByPortal: Answer<AgentListItem[]>
   getUserProfiles: Answer<UserProfile[]>
   selectUserProfile: Answer<void>
+}
+
+/** The input of a run, and what the run finds in its agent. */
+export interface RunInput extends Omit<PortalInput, 'loaded'> {
+  api: ApiHelper
+  agent: AgentDetails
+  params: Partial<KnownInitParams>
+  getToken(): Awaitable<string | null>
 }
 
 export const SUPPORT: Portal = { id: 1, name: 'Support', department: { id: 9 } }
@@ -76,8 +86,12 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     (...facts: unknown[]) =>
       void told.push([name, ...facts])
   const emit: Emit<AgentEventType> = (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload()))
+  const scope = Object.assign(setUpScope({ environment, logger: { warn: tell('warning') } }), { emit })
+  let getToken: RunInput['getToken'] = () => 'token'
+  const authentication = { getToken: async () => (await getToken()) as string }
   const pipeline = new PortalPipeline({
-    scope: Object.assign(setUpScope({ environment, logger: { warn: tell('warning') } }), { emit }),
+    scope,
+    authentication,
     profileCache: new ProfileCache({ environment, deployment: 'https://a.test', agent: '7', adapter }),
     selectedProfiles: new SelectedProfileStore({
       environment,
@@ -88,27 +102,31 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     onSwitch: tell('switch'),
     calls: { setUserFilterTags: tell('tags') } as unknown as CallState,
   })
-  const input = (more: Partial<PortalInput> = {}): PortalInput => ({
-    api,
-    agent: {},
-    context: {},
-    getToken: () => 'token',
-    storagePrefix: 'acme',
-    ...more,
-    params: params(more.params),
-  })
+  /** The input of the next run, for an agent with the given parameters and token. */
+  const input = ({
+    api: helper = api,
+    agent = {},
+    params: given,
+    getToken: token = () => 'token',
+    ...more
+  }: Partial<RunInput> = {}) => {
+    Object.assign(scope, { params: params(given) })
+    getToken = token
+    const loaded = { deployment: { tenant_identifier: 'acme' }, api: helper, agent } as LoadedAgent
+    return { loaded, context: {}, ...more }
+  }
   const names = () => told.map(([name]) => name)
-  return { pipeline, input, answers, calls, requests, told, names, clock, adapter, storage, api }
+  return { pipeline, input, answers, calls, requests, told, names, clock, adapter, storage, api, scope, authentication }
 }
 
 /** Flow B: the user chooses the agent within the portal. */
 export const FLOW_B = {
   agent: { departmentId: 9 },
   params: { ...readInitParams({}), isDefaultAgent: true },
-} satisfies Partial<PortalInput>
+} satisfies Partial<RunInput>
 
 /** The given host parameters; all others are missing. */
-export const params = (given: Partial<PortalInput['params']> = {}): PortalInput['params'] => ({
+export const params = (given: Partial<KnownInitParams> = {}): KnownInitParams => ({
   ...readInitParams({}),
   ...given,
 })

@@ -56,7 +56,7 @@ export class PortalLifecycle {
   connector: PlatformConnector | undefined
 
   constructor(parts: PortalParts, owner: LifecycleOwner) {
-    const { scope, start, context } = parts
+    const { scope, authentication, start, context } = parts
     const { config, environment, logger } = scope
     this.#parts = parts
     this.#owner = owner
@@ -68,6 +68,7 @@ export class PortalLifecycle {
     this.#selectedProfiles = new SelectedProfileStore(place)
     this.pipeline = new PortalPipeline({
       scope,
+      authentication,
       calls,
       profileCache,
       selectedProfiles: this.#selectedProfiles,
@@ -200,20 +201,8 @@ export class PortalLifecycle {
     signal: AbortSignal | undefined,
   ): Promise<InitializationResult> {
     const owner = this.#owner
-    const { scope, authentication } = this.#parts
-    const { deployment, api, agent } = loaded
-    const input = {
-      api,
-      agent,
-      params: scope.params,
-      context,
-      getToken: () => authentication.getToken(),
-      hooks: this.connector?.portalHooks,
-      storagePrefix: storagePrefix(deployment, scope.config.endpoint),
-      ready: user,
-    }
     try {
-      return await this.pipeline.start(input, { signal })
+      return await this.pipeline.start({ loaded, context, hooks: this.connector?.portalHooks, ready: user }, { signal })
     } catch (error) {
       const { at } = this.pipeline.stage
       // A newer restart may own the state.

@@ -8,12 +8,12 @@ import {
   type PortalAnswers,
   params,
   REPAIRS,
+  type RunInput,
   SALES,
   SUPPORT,
   setUpPortals,
 } from '../../../test/portal-harness.ts'
 import { InitializationPipelineError, SDKError } from '../../errors.ts'
-import type { PortalInput } from './portal-run.ts'
 
 const down = new Error('service down')
 const customer = { agent: { userType: 'customer', portals: [1] } }
@@ -22,7 +22,7 @@ const thrower = () => {
 }
 
 describe('[ERR-02] a run that fails before the first gate', () => {
-  it.each<[string, string, Partial<PortalInput>, Partial<PortalAnswers>, object]>([
+  it.each<[string, string, Partial<RunInput>, Partial<PortalAnswers>, object]>([
     ['AUTH_TOKEN_REQUIRED', 'there is no token', { getToken: () => null }, {}, { stage: 'start' }],
     ['AUTH_TOKEN_REQUIRED', 'the token is blank', { getToken: async () => ' ' }, {}, { stage: 'start' }],
     ['AUTH_TOKEN_REQUIRED', 'no token can be obtained', { getToken: thrower }, {}, { stage: 'start', cause: down }],

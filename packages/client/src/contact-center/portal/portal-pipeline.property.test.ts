@@ -65,7 +65,7 @@ describe('PortalPipeline', () => {
           owed.push(answer)
           return answer.promise as Promise<never>
         }
-        const { input, adapter } = setUpPortals({
+        const { input, adapter, scope, authentication } = setUpPortals({
           getMyPortals: owe([SUPPORT, SALES, STAFF]),
           getPortalDetails: owe({ departmentId: 9 }),
           getAgentsByPortal: owe([ORDERS, REPAIRS]),
@@ -104,7 +104,8 @@ describe('PortalPipeline', () => {
         }
         const pipeline: PortalPipeline = new PortalPipeline({
           ...handlers,
-          scope: { emit: (type: string) => told(type.replace('sAvailable', '')), logger: { warn() {} } },
+          scope: Object.assign(scope, { emit: (type: string) => told(type.replace('sAvailable', '')) }),
+          authentication,
           profileCache: {
             claim: async () => {},
             get: async () => undefined,

@@ -8,15 +8,15 @@ import {
   ORDERS,
   params,
   REPAIRS,
+  type RunInput,
   SALES,
   STAFF,
   SUPPORT,
   setUpPortals,
 } from '../../../test/portal-harness.ts'
-import type { PortalInput } from './portal-run.ts'
 
 describe('the portals to choose from', () => {
-  it.each<[string, Partial<PortalInput>, unknown[], string]>([
+  it.each<[string, Partial<RunInput>, unknown[], string]>([
     ['the user’s own', {}, [SUPPORT, SALES, STAFF], 'getMyPortals'],
     ['[INIT-01] those of the agent', { agent: { portals: ['3', { id: 1 }, 4] } }, [SUPPORT, STAFF], 'getMyPortals'],
     [
@@ -94,7 +94,7 @@ describe('the portals to choose from', () => {
 })
 
 describe('a portal', () => {
-  it.each<[string, Partial<PortalInput>]>([
+  it.each<[string, Partial<RunInput>]>([
     ['when there is only one', { agent: { portals: [2] } }],
     ['[FLOW-12] when the context names it', { context: { vendor_portal_id: ' 2 ' } }],
     ['[FLOW-12] when an attribute of the context names it', { context: { vendor_portal_id: { value: 2 } } }],
@@ -157,7 +157,7 @@ describe('the connector', () => {
     expect(told).toEqual([['complete', expect.objectContaining({ portal: SALES, availablePortals: [STAFF, SALES] })]])
   })
 
-  it.each<[string, Partial<PortalInput>]>([
+  it.each<[string, Partial<RunInput>]>([
     ['[INIT-03] portals that the host names', { params: params({ portalIds: ['1', '2'] }) }],
     ['portals for customers', { agent: { userType: 'customer', portals: [1, 2] } }],
   ])('[INIT-03] is not called for %s, only for the selected one', async (_case, more) => {
@@ -293,7 +293,7 @@ describe('the profile', () => {
     expect(told).toEqual([['complete', expect.objectContaining({ profile: GUEST })]])
   })
 
-  it.each<[string, Partial<PortalInput>, unknown]>([
+  it.each<[string, Partial<RunInput>, unknown]>([
     ['a customer has that of the portal', { agent: { userType: 'customer', portals: [1] } }, { id: 11, name: 'Guest' }],
     [
       '[INIT-05] so does a user whom the host calls a customer',
@@ -317,7 +317,7 @@ describe('the profile', () => {
     expect(adapter.keys()).toEqual([])
   })
 
-  it.each<[string, Partial<PortalInput>, boolean]>([
+  it.each<[string, Partial<RunInput>, boolean]>([
     ['an employee', { agent: { portals: [1], userType: 'agent' } }, true],
     [
       '[INIT-05] a user whom the host calls an employee',

@@ -8,14 +8,13 @@ import {
   sameId,
   type UserProfile,
 } from '@aiagent/protocol'
+import type { AuthenticationService } from '../../auth/authentication-service.ts'
 import {
   InitializationPipelineError,
   type InitializationPipelineErrorCode,
   type InitializationPipelineStage,
 } from '../../errors.ts'
-import type { PortalSelection } from '../../facts.ts'
-import type { KnownInitParams } from '../../init-params.ts'
-import type { ApiHelper } from '../../rest/api-helper.ts'
+import type { LoadedAgent, PortalSelection } from '../../facts.ts'
 import type { AgentScope } from '../../scope.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
@@ -33,23 +32,17 @@ import {
 } from './auto-select.ts'
 import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
 import { usesPortalProfile } from './portal-flow.ts'
-import type { ProfileCache, SelectedProfileStore } from './profile-stores.ts'
+import { type ProfileCache, type SelectedProfileStore, storagePrefix } from './profile-stores.ts'
 
 /** Pseudo id for "no profile": the service does not know it. */
 const NO_PROFILE = 'none'
 
 /** Input of a run. */
 export interface PortalInput {
-  readonly api: ApiHelper
-  readonly agent: AgentDetails
-  readonly params: KnownInitParams
+  readonly loaded: LoadedAgent
   /** Initial context of the conversation; not the stored one. */
   readonly context: InitialContext
-  /** The access token. A missing or blank one, and a rejection, end the run before it starts. */
-  getToken(): Awaitable<string | null | undefined>
   readonly hooks?: ConnectorPortalHooks | undefined
-  /** Distinguishes deployments in session storage. */
-  readonly storagePrefix: string
   /** The portal list is fetched in parallel, and processed when this is fulfilled. The run fails when it rejects. */
   readonly ready?: Promise<unknown> | undefined
 }
@@ -57,6 +50,7 @@ export interface PortalInput {
 /** What every run uses. Nothing is called for a run that was replaced, reset or destroyed. */
 export interface PortalParts {
   readonly scope: AgentScope<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
+  readonly authentication: Pick<AuthenticationService, 'getToken'>
   readonly profileCache: ProfileCache
   readonly selectedProfiles: SelectedProfileStore
   /** Receives the filter tags of the connector. */
@@ -76,11 +70,14 @@ export class PortalRun {
   readonly #parts: PortalParts
   /** Fingerprint of the user. */
   readonly #user: string
+  /** Distinguishes deployments in session storage. */
+  readonly #prefix: string
 
-  private constructor(input: PortalInput, parts: PortalParts, user: string) {
+  private constructor(input: PortalInput, parts: PortalParts, user: string, prefix: string) {
     this.#input = input
     this.#parts = parts
     this.#user = user
+    this.#prefix = prefix
   }
 
   /**
@@ -89,14 +86,16 @@ export class PortalRun {
    * @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` when there is no token
    */
   static async open(input: PortalInput, parts: PortalParts): Promise<PortalRun> {
-    const user = subjectFingerprint(await requireToken(input))
-    await Promise.all([parts.profileCache.claim(user), parts.selectedProfiles.claim(input.storagePrefix, user)])
-    return new PortalRun(input, parts, user)
+    const { scope, authentication, profileCache, selectedProfiles } = parts
+    const user = subjectFingerprint(await requireToken(authentication))
+    const prefix = storagePrefix(input.loaded.deployment, scope.config.endpoint)
+    await Promise.all([profileCache.claim(user), selectedProfiles.claim(prefix, user)])
+    return new PortalRun(input, parts, user, prefix)
   }
 
   /** Whether the user selects an agent of the portal. */
   get hasAgents(): boolean {
-    return this.#input.params.isDefaultAgent
+    return this.#parts.scope.params.isDefaultAgent
   }
 
   // ── Portal ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -107,11 +106,12 @@ export class PortalRun {
    * @throws {InitializationPipelineError} `PORTAL_FETCH_FAILED`, `DEPARTMENT_ID_REQUIRED`, `NO_PORTALS`
    */
   async listPortals(signal: AbortSignal): Promise<{ portals: readonly Portal[]; chosen: Portal | undefined }> {
-    const { agent, params, context, ready } = this.#input
+    const { loaded, context, ready } = this.#input
+    const { params } = this.#parts.scope
     const [portals] = await Promise.all([this.#fetchPortals(signal), ready])
     signal.throwIfAborted()
     // Hooks are called for the user's own portals only (INIT-03).
-    const hasHooks = params.portalIds.length === 0 && !listsForCustomers(agent)
+    const hasHooks = params.portalIds.length === 0 && !listsForCustomers(loaded.agent)
     const { list, byDefault } = hasHooks ? await this.#askConnector(portals, signal) : { list: portals }
     if (list.length === 0)
       throw pipelineError('NO_PORTALS', 'portal', 'No portal is available to this user for this agent.')
@@ -119,7 +119,8 @@ export class PortalRun {
   }
 
   async #fetchPortals(signal: AbortSignal): Promise<Portal[]> {
-    const { api, agent, params } = this.#input
+    const { api, agent } = this.#input.loaded
+    const { params } = this.#parts.scope
     const { portalIds, userId, isDefaultAgent } = params
     if (portalIds.length > 0) return portalIds.map(id => ({ id }))
     const isForCustomers = listsForCustomers(agent)
@@ -175,7 +176,8 @@ export class PortalRun {
    * @throws {InitializationPipelineError} `PORTAL_DETAILS_FAILED`, which has priority, or `PROFILE_FETCH_FAILED`
    */
   async enter(portals: readonly Portal[], portal: Portal, signal: AbortSignal): Promise<EnteredPortal> {
-    const { api, context } = this.#input
+    const { context, loaded } = this.#input
+    const { api } = loaded
     const detailsAsked = api.getPortalDetails({ portalId: portal.id, signal })
     const profilesAsked = this.#usesPortalProfile
       ? detailsAsked.then(details => portalProfiles(details, context))
@@ -205,12 +207,12 @@ export class PortalRun {
   }
 
   get #usesPortalProfile(): boolean {
-    return usesPortalProfile(this.#input.agent, this.#input.params)
+    return usesPortalProfile(this.#input.loaded.agent, this.#parts.scope.params)
   }
 
   async #loadProfiles({ id: portalId }: Portal, signal: AbortSignal): Promise<readonly UserProfile[]> {
     const cached = await this.#parts.profileCache.get(portalId, this.#user)
-    return cached ?? this.#input.api.getUserProfiles({ portalId, signal })
+    return cached ?? this.#input.loaded.api.getUserProfiles({ portalId, signal })
   }
 
   /** The connector's filter tags for a portal: `{}` when the hook fails, undefined without a hook. Never rejects. */
@@ -242,7 +244,7 @@ export class PortalRun {
         'The portal details name no department, so the agents cannot be loaded. Select another portal.',
         { portal },
       )
-    const asked = this.#input.api.getAgentsByPortal({ departmentId, portalId: portal.id, signal })
+    const asked = this.#input.loaded.api.getAgentsByPortal({ departmentId, portalId: portal.id, signal })
     const agents = await asked.catch(cause => {
       throw pipelineError(
         'NO_AGENTS_FOR_PORTAL',
@@ -262,8 +264,8 @@ export class PortalRun {
   /** Applies the profile that can be selected automatically, or stops at the profile gate. */
   async resolveProfile(entered: EnteredPortal, agent: AgentListItem | undefined, signal: AbortSignal): Promise<Stop> {
     const { portal, details, profiles } = entered
-    const { context, storagePrefix } = this.#input
-    const rememberedId = await this.#parts.selectedProfiles.recall(storagePrefix, portal.id, this.#user)
+    const { context } = this.#input
+    const rememberedId = await this.#parts.selectedProfiles.recall(this.#prefix, portal.id, this.#user)
     const choice = chooseProfile({ profiles, context, rememberedId, details })
     if (choice.kind === 'ask') return { at: 'profile', entered, agent }
     if (choice.kind === 'none') return this.#complete(entered, agent, undefined)
@@ -283,7 +285,9 @@ export class PortalRun {
   ): Promise<Complete> {
     const { portal } = entered
     const isStored =
-      !synthetic && !sameId(profile.id, NO_PROFILE) && persistsProfile(this.#input.agent, this.#input.params)
+      !synthetic &&
+      !sameId(profile.id, NO_PROFILE) &&
+      persistsProfile(this.#input.loaded.agent, this.#parts.scope.params)
     if (isStored) await this.#persist({ portal, agent }, profile, signal)
     await this.#remember(portal, profile, signal)
     return this.#complete(entered, agent, profile, isStored ? profile.id : undefined)
@@ -307,7 +311,7 @@ export class PortalRun {
       if (isStored) await this.#persist(outcome, profile, signal)
     } finally {
       await this.#parts.profileCache.forget()
-      await this.#input.api
+      await this.#input.loaded.api
         .invalidateCache('getUserProfiles')
         .catch(error => this.#parts.scope.logger.warn('Could not remove the cached profiles.', { error }))
     }
@@ -324,7 +328,7 @@ export class PortalRun {
     { id: profileId }: UserProfile,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#input.api.selectUserProfile({ portalId: portal.id, profileId, signal }).catch(cause => {
+    await this.#input.loaded.api.selectUserProfile({ portalId: portal.id, profileId, signal }).catch(cause => {
       const message = 'Could not store the profile at the service.'
       throw pipelineError('PROFILE_PERSIST_FAILED', 'profile', message, { portal, agent }, cause)
     })
@@ -332,7 +336,7 @@ export class PortalRun {
 
   async #remember(portal: Portal, profile: UserProfile, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    await this.#parts.selectedProfiles.remember(this.#input.storagePrefix, portal.id, profile, this.#user)
+    await this.#parts.selectedProfiles.remember(this.#prefix, portal.id, profile, this.#user)
   }
 
   async #complete(
@@ -369,10 +373,10 @@ export function pipelineError(
 }
 
 /** @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` when there is none */
-async function requireToken({ getToken }: PortalInput): Promise<string> {
+async function requireToken(authentication: PortalParts['authentication']): Promise<string> {
   let cause: unknown
   try {
-    const token = (await getToken())?.trim()
+    const token = (await authentication.getToken()).trim()
     if (token) return token
   } catch (error) {
     cause = error
