@@ -233,10 +233,10 @@ export class TabCampaign {
     return found
   }
 
-  /** Texts that the service accepted, session by session. */
+  /** Texts that the service accepted, session by session. A context has none. */
   get #accepted(): string[] {
     return [...this.#browser.emulator.world.sessions.values()].flatMap(({ accepted }) =>
-      accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
+      accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : (message.content ?? []))),
     )
   }
 

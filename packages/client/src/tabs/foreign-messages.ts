@@ -49,6 +49,8 @@ export class ForeignMessages {
   readonly #arrived = new Set<string>()
   /** When this tab had its first leader, in milliseconds since the epoch. */
   #joinedAt: number | undefined
+  /** The timer of a {@link recall}. */
+  #recalling: unknown
   /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
   #openedAt = Number.POSITIVE_INFINITY
 
@@ -103,6 +105,7 @@ export class ForeignMessages {
       const known = this.#messages.get(said.id)
       if (known) return this.#learn(known, from, state, reason)
       this.#link.watch(owner)
+      if (OPEN_STATES.has(state) && from !== this.#link.leader) this.#recallSoon()
     }
     const message = this.#add(owner, said)
     if (message) this.#show(message, said, state)
@@ -204,6 +207,17 @@ export class ForeignMessages {
     const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
     this.#joinedAt ??= this.#now
     this.#link.post(known || isLeader ? undefined : leader, { kind: 'recall', ...(known && { known }) })
+  }
+
+  /**
+   * A tab that does not lead has told this one of another tab's message: it may have missed its outcome, and learn it alone. One
+   * question for all messages that it tells.
+   */
+  #recallSoon(): void {
+    this.#recalling ??= this.#parts.scope.environment.clock.setTimeout(() => {
+      this.#recalling = undefined
+      this.recall()
+    }, 0)
   }
 
   /** Tells a tab which messages it has missed, and which of other tabs have not arrived, as far as it knows. */

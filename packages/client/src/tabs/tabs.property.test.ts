@@ -109,6 +109,10 @@ describe.each([
       ],
     ],
     [
+      'agree about a message of which a tab that was stopped tells a new one before it knows the outcome',
+      [at(1, 'send', 300), at(0, 'freeze'), at(2, 'deafen', 4_000), at(0, 'open')],
+    ],
+    [
       'report a message as unknown once that a tab sends before it notices a sign-out',
       [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
     ],
