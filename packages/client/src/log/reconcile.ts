@@ -25,7 +25,7 @@ import {
  */
 
 /** Longest part of a history that is read, in messages, from its end: twice the messages that the ledger observes. */
-const READ_LIMIT = 20_000
+export const READ_LIMIT = 20_000
 
 /** Longest part of a history that is merged, in messages, from its end. */
 const MERGE_LIMIT = 5_000
@@ -235,7 +235,7 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
   let last = end.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? openedAt
   const elements = end.map(({ message, size }) => {
     last = message.timestamp ?? last
-    return { message, size, time: last, known: knownMessage(message) }
+    return { message, size, time: last }
   })
   const entries = log.entries()
   const matches = matchAll(elements, collectCandidates(entries, options), options)
@@ -244,7 +244,7 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
   let position = entries.findLastIndex(entry => entry.sessionId !== undefined && entry.sessionId !== sessionId) + 1
   // The service returns the end of a long session: it may begin after all that this page has.
   if (first < 0 && (end[0]?.message.timestamp ?? 0) > openedAt) position = entries.length
-  return elements.flatMap(({ message, size, time: timestamp, known }, index) => {
+  return elements.flatMap(({ message, size, time: timestamp }, index) => {
     const match = matches[index]
     if (match) {
       if (match.position !== undefined) position = Math.max(position, match.position + 1)
@@ -256,15 +256,15 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
       if (first < 0 && !((message.timestamp ?? Number.NEGATIVE_INFINITY) > openedAt)) return []
     }
     position = skipEarlier(entries, matched, position, message)
-    return { message, direction: known.isSent ? 'sent' : 'received', timestamp, size, position }
+    return { message, direction: isFromClient(message) ? 'sent' : 'received', timestamp, size, position }
   })
 }
 
-/** The messages that this page has in the session, in order, by fingerprint. */
+/** The messages that this page has in the session, in order. */
 function collectCandidates(
   entries: readonly TranscriptEntry[],
   { log: { missing }, sessionId }: HistoryMergeOptions,
-): Map<string, Candidate[]> {
+): Candidate[] {
   // A message that was sent again after a restart is in the transcript too, and there its answer belongs behind it.
   const stored = new Set(entries.map(({ message }) => message.messageId))
   const isStored = ({ isSent, messageId }: KnownMessage) => isSent && messageId !== undefined && stored.has(messageId)
@@ -278,25 +278,32 @@ function collectCandidates(
   ]
   // A message that waited for a new session still names the previous one.
   const isOfSession = (known: KnownMessage) => known.isSent || known.sessionId === sessionId
-  return groupBy(candidates.filter(isOfSession), ({ fingerprint }) => fingerprint)
+  return candidates.filter(isOfSession)
 }
 
 /** For each element the message of this page that it shows, if any. Ids first, since equal texts are frequent. */
 function matchAll(
-  elements: readonly { readonly known: KnownMessage }[],
-  candidates: ReadonlyMap<string, Candidate[]>,
+  elements: readonly { readonly message: Message }[],
+  candidates: readonly Candidate[],
   { olderThan = Number.NEGATIVE_INFINITY, openedAt }: HistoryMergeOptions,
 ): (Candidate | undefined)[] {
+  // A page that was just opened: fingerprints of a long history take a frame.
+  if (candidates.length === 0) return []
+  const shown = elements.map(({ message }) => knownMessage(message))
+  const nameOf = ({ isSent, fingerprint, messageId }: KnownMessage) => `${isSent} ${fingerprint} ${messageId}`
+  const named = groupBy(candidates, nameOf)
+  const byId = shown.map(known => (known.messageId === undefined ? undefined : named.get(nameOf(known))?.shift()))
+  const found = new Set(byId)
+  const others = groupBy(
+    candidates.filter(candidate => !found.has(candidate)),
+    ({ fingerprint }) => fingerprint,
+  )
   const take = (known: KnownMessage, fits: (candidate: Candidate) => boolean) => {
-    const same = candidates.get(known.fingerprint) ?? []
+    const same = others.get(known.fingerprint) ?? []
     const index = same.findIndex(each => each.isSent === known.isSent && fits(each))
     return index < 0 ? undefined : same.splice(index, 1)[0]
   }
-  const byId = elements.map(({ known }) => {
-    const { messageId } = known
-    return messageId === undefined ? undefined : take(known, each => each.messageId === messageId)
-  })
-  return elements.map(({ known }, index) => {
+  return shown.map((known, index) => {
     const isOlder = known.timestamp !== undefined && known.timestamp < olderThan
     return (
       byId[index] ??

@@ -7,7 +7,7 @@ import type { MessageProcessor } from '../conversation/handlers.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { HistoryElement, Message, MessageOrigin } from '../log/message.ts'
 import type { MessageLog } from '../log/message-log.ts'
-import { mergeHistory, readHistory } from '../log/reconcile.ts'
+import { mergeHistory, READ_LIMIT, readHistory } from '../log/reconcile.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
@@ -20,6 +20,9 @@ import { SESSION_VERSION, StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
+
+/** How many messages of a history are read in one task. */
+const READ_AT_ONCE = 500
 
 type SessionResumeScope = AgentScope<'transcriptRestored'>
 
@@ -160,10 +163,10 @@ export class SessionResume implements SessionKeeper {
   async #find(id: string, signal: AbortSignal): Promise<Pick<RecalledSession, 'isEmpty'> | undefined> {
     const { environment, logger } = this.#scope
     try {
-      const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner =>
-        this.#session.loadTranscript(id, inner),
-      )
-      const history = readHistory(list, this.#originOf(id))
+      const { list, history } = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, async inner => {
+        const list = await this.#session.loadTranscript(id, inner)
+        return { list, history: await this.#read(list, id) }
+      })
       const resumed = this.#resume(id)
       const { lastTime = Number.POSITIVE_INFINITY } = resumed
       this.#restore({ ...resumed, lastTime }, history)
@@ -181,6 +184,18 @@ export class SessionResume implements SessionKeeper {
     }
   }
 
+  /** Reads a history in pieces: thousands of messages in one task would block the page. */
+  async #read(list: readonly unknown[], id: string): Promise<HistoryElement[]> {
+    const { page } = this.#scope.environment
+    const end = list.slice(-READ_LIMIT)
+    const history: HistoryElement[] = []
+    for (let start = 0; start < end.length; start += READ_AT_ONCE) {
+      if (start > 0) await new Promise<void>(resolve => (page ? page.nextTask(resolve) : resolve()))
+      history.push(...readHistory(end.slice(start, start + READ_AT_ONCE), this.#originOf(id)))
+    }
+    return history
+  }
+
   #resume(id: string): ResumedSession {
     if (this.#resumed?.id !== id) this.#resumed = { id, since: this.#scope.environment.clock.now() }
     return this.#resumed
@@ -191,7 +206,7 @@ export class SessionResume implements SessionKeeper {
     resumed.since = this.#scope.environment.clock.now()
     const history = await this.#session
       .loadHistory()
-      .then(list => readHistory(list, this.#originOf(resumed.id)))
+      .then(list => this.#read(list, resumed.id))
       .catch(() => shown)
     if (this.#resumed === resumed) this.#restore(resumed, history)
   }

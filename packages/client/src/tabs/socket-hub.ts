@@ -26,7 +26,7 @@ import type { TabParts } from './tab-parts.ts'
  * virtual sockets; a request for a token goes to one of them.
  */
 
-/** How many numbered frames are kept for tabs that open later. */
+/** How many numbered frames are kept for tabs that open later, and how many messages of the agent one is told without them. */
 const KEPT_FRAMES = 500
 
 /** Whether a frame may be a token or a goodbye: reading every frame is slow. */
@@ -183,12 +183,15 @@ export class SocketHub {
     }
   }
 
-  /** What the agent has said in a session, as elements of a history. Whether the service has the user's messages is not known. */
+  /**
+   * What the agent has said last in a session, as elements of a history: what the service may not have told a tab that has just
+   * loaded its transcript. Whether the service has the user's messages is not known.
+   */
   #saidByAgent(session: string): unknown[] {
-    const received = this.#parts.log.entries({ direction: 'received' })
-    return received.flatMap(({ message, sessionId }) => {
+    const received = this.#parts.log.entries({ direction: 'received' }).filter(({ sessionId }) => sessionId === session)
+    return received.slice(-KEPT_FRAMES).map(({ message }) => {
       const { persona, role, content, messageData, messageId, timestamp } = message
-      return sessionId === session ? { persona, role, content, messageData, messageId, timestamp } : []
+      return { persona, role, content, messageData, messageId, timestamp }
     })
   }
 
