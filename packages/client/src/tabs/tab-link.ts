@@ -29,6 +29,9 @@ const LOOK_MS = 1_000
 /** How long the other tabs may take to answer, in milliseconds. */
 const ANSWER_LIMIT_MS = 1_000
 
+/** How long a look is enough for what is sent, in milliseconds: less than another tab waits for this one to let go of the session. */
+const LOOK_VALID_MS = ANSWER_LIMIT_MS / 2
+
 /** What a tab is told when it joins: it is not posted before another tab has said something. */
 const TOLD_WHEN_JOINING: ReadonlySet<TabMessage['kind']> = new Set([
   'said',
@@ -92,6 +95,8 @@ export class TabLink {
   #leadsSince: number | undefined
   #leader: string | undefined
   #fence = 0
+  /** On the monotonic clock. */
+  #lookedAt = Number.NEGATIVE_INFINITY
   /** Whether this tab neither leads nor waits to lead. */
   #isResting = false
   /** The tabs that have said something. */
@@ -235,7 +240,13 @@ export class TabLink {
 
   /** Something is about to happen: finds out what this tab was not told. */
   look(): void {
+    this.#lookedAt = this.#clock.monotonic()
     this.#handle({ kind: 'look' })
+  }
+
+  /** Something is about to be sent: as {@link look}, unless this tab has just looked. */
+  lookBeforeSend(): void {
+    if (!(this.#clock.monotonic() - this.#lookedAt < LOOK_VALID_MS)) this.look()
   }
 
   /** Looks after a tab that was heard of, as after those that were heard. */

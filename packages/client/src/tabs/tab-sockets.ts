@@ -44,7 +44,7 @@ export class TabSockets {
         return hub.bufferedAmount
       },
       send: text => {
-        this.#link.look()
+        this.#link.lookBeforeSend()
         if (socket.state !== 'open') throw new Error('The socket is not open.')
         // The other tabs hear what was said before the service can answer it.
         soon(() => this.#link.postToLeader({ kind: 'write', socket: socket.id, text }))
