@@ -213,9 +213,14 @@ export class DeliveryLedger {
     if (this.#isSilent) return
     // Two literals: spreading is slow, and each message passes here twice.
     const update: DeliveryUpdate = reason ? { id, state, previousState, reason } : { id, state, previousState }
-    this.#scope.emit('deliveryUpdate', () => update)
+    this.emit(update)
     this.#scope.shared?.handleUpdate(update)
     this.store?.changed()
+  }
+
+  /** Reports a change to the host, of a message of this page or of another tab. */
+  emit(update: DeliveryUpdate): void {
+    this.#scope.emit('deliveryUpdate', () => update)
   }
 
   // ── What the session shows ────────────────────────────────────────────────────────────────────────────────────────

@@ -1,6 +1,6 @@
 import { ROLE } from '@aiagent/protocol'
 import { Delivery, type DeliveryRecord, isSettled, stateOf } from '../log/delivery.ts'
-import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
+import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
 import { findEntry, findShownOfTabs } from '../log/other-pages.ts'
@@ -384,8 +384,7 @@ export class ForeignMessages {
       for (const resolve of foreign.waiting ?? []) resolve(state)
       foreign.waiting = undefined
     }
-    const update: DeliveryUpdate = { id, state, previousState, ...(reason && { reason }) }
-    this.#parts.scope.emit('deliveryUpdate', () => update)
+    this.#parts.outbox.ledger.emit({ id, state, previousState, ...(reason && { reason }) })
     return true
   }
 }

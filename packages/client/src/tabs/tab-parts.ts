@@ -12,7 +12,7 @@ import type { AgentScope } from '../scope.ts'
 
 /** The parts of an agent that sharing its conversation uses. */
 export interface TabParts {
-  readonly scope: AgentScope<'deliveryUpdate' | 'conversationRead'>
+  readonly scope: AgentScope<'conversationRead'>
   readonly session: ChatSession
   readonly log: MessageLog
   readonly context: ContextStore
