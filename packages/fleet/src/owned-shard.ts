@@ -37,7 +37,7 @@ export interface WorkerParts {
   readonly starts: Pacer
   readonly messages: Pacer
   readonly counters: Counters
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'setTimeout'>
   /** Runs a start when there is room for it. */
   enqueueStart(start: () => Promise<void>, isWanted: () => boolean): void
 }

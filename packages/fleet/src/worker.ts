@@ -61,7 +61,7 @@ export class Worker {
   constructor(options: ResolvedOptions, worker: Required<WorkerOptions>, connection: Connection, counters: Counters) {
     this.id = `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}-${randomUUID().slice(0, 8)}`
     this.#options = options
-    this.#clock = options.environment?.clock ?? { now: Date.now, monotonic: () => performance.now() }
+    this.#clock = options.environment?.clock ?? { now: Date.now, monotonic: () => performance.now(), setTimeout }
     this.#worker = worker
     this.#connection = connection
     this.#reader = openConnection(options.redis)
@@ -75,8 +75,8 @@ export class Worker {
         const shard = this.#shards.get(index)
         return shard?.number === number ? shard.conversations.get(conversationId) : undefined
       }),
-      starts: new Pacer(options.rateLimit.startsPerSecond),
-      messages: new Pacer(options.rateLimit.messagesPerSecond),
+      starts: new Pacer(options.rateLimit.startsPerSecond, this.#clock),
+      messages: new Pacer(options.rateLimit.messagesPerSecond, this.#clock),
       counters,
       clock: this.#clock,
       enqueueStart: queue.add,
