@@ -309,6 +309,8 @@ export class ForeignMessages {
   async handleEnded(tabs: readonly string[]): Promise<void> {
     const ofTab = (tab: string) => [...this.#messages.values()].filter(({ owner }) => owner === tab)
     if (tabs.some(tab => ofTab(tab).some(foreign => this.#isInDoubt(foreign)))) await this.#readHistory()
+    // A leader that was stopped may notice meanwhile that another one has followed, which decides.
+    if (!this.#link.isLeader) return this.#link.watch(...tabs)
     for (const foreign of tabs.flatMap(ofTab)) {
       const { id, state, isShown } = foreign
       if (this.#parts.outbox.log.find(id)) this.#messages.delete(id)

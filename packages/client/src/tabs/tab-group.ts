@@ -150,6 +150,7 @@ export class TabGroup implements SharedConversation {
     // Another tab may have sent what is left, or withdrawn it, which this one has missed. A wait for nothing would take a page that
     // leaves at this moment out of the back/forward cache.
     if (this.store.keys().length > 0) await this.#link.syncedWithAll()
+    if (!this.#link.isLeader) return this.#link.watch(...ended)
     await outbox.restore()
     outbox.repeatAdopted()
     await this.foreign.handleEnded(ended)

@@ -249,9 +249,9 @@ export class TabLink {
     if (!(this.#clock.monotonic() - this.#lookedAt < LOOK_VALID_MS)) this.look()
   }
 
-  /** Looks after a tab that was heard of, as after those that were heard. */
-  watch(tab: string): void {
-    this.#tabs.add(tab)
+  /** Looks after tabs that were heard of, as after those that were heard. */
+  watch(...tabs: readonly string[]): void {
+    for (const tab of tabs) this.#tabs.add(tab)
   }
 
   /** Resolves when everything has arrived that the leader had passed on by now. */

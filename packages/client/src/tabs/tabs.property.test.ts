@@ -113,6 +113,10 @@ describe.each([
       [at(1, 'send', 300), at(0, 'freeze'), at(2, 'deafen', 4_000), at(0, 'open')],
     ],
     [
+      'report no message as unknown that the next leader sends while the former one runs again',
+      [at(0, 'freeze'), at(3, 'send'), at(3, 'crash', 4_000)],
+    ],
+    [
       'report a message as unknown once that a tab sends before it notices a sign-out',
       [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
     ],
