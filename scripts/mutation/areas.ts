@@ -52,6 +52,14 @@ const SENDING_AGENT = [
   `${client}/chat/closes.test.ts`,
 ]
 
+/** Files of the conversation that tabs share, tried with agents in several tabs. */
+function tabs(...names: readonly string[]): MutationArea {
+  return {
+    files: names.map(name => `${client}/tabs/${name}.ts`),
+    tests: [`${client}/ai-agent.tabs{,-*}.test.ts`],
+  }
+}
+
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
 export const AREAS: Readonly<Record<string, MutationArea>> = {
   scopes: beside(`${client}/auth/scopes`),
@@ -111,6 +119,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
   resume: withTests(whole('resume', 'session-resume', 'stored-session'), [`${client}/ai-agent.resume{,-fate}.test.ts`]),
+  'tabs-sockets': tabs('socket-hub', 'tab-sockets'),
+  'tabs-link': tabs('tab-link', 'tab-channel', 'tab-message', 'leadership', 'leader-watch'),
+  'tabs-messages': tabs('foreign-messages', 'replicated-store', 'question-turn'),
+  'tabs-session': tabs('group-session', 'sign-outs', 'group-key'),
   chat: whole('chat', 'chat', 'connection'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
   loading: withTests(whole('agent', 'start', 'initialize-retry'), WHOLE_AGENT),

@@ -6,183 +6,152 @@ import { isJsonObject } from '@aiagent/protocol'
  */
 export const TAB_VERSION = 1
 
-/** A message of the user as the other tabs show it: masked, as it is sent. */
-export interface SaidMessage {
-  readonly id: string
-  readonly persona: string
-  readonly role: string
-  readonly content?: string
-  readonly messageData?: Record<string, unknown>
-  /** Only of a message of the present session. */
-  readonly sessionId?: string
-  /** Milliseconds since the epoch. */
-  readonly timestamp: number
+// ── What may arrive: any script of the origin may post on the channel ───────────────────────────────────────────────────
+
+type Check<Value> = (value: unknown) => value is Value
+type Checks = Readonly<Record<string, Check<unknown>>>
+type Checked<Of> = Of extends Check<infer Value> ? Value : never
+type Optional<Members extends Checks> = {
+  [Name in keyof Members]: undefined extends Checked<Members[Name]> ? Name : never
+}[keyof Members]
+
+/** An object with these members. Those that may be undefined may be absent. */
+type ObjectOf<Members extends Checks> = {
+  readonly [Name in Exclude<keyof Members, Optional<Members>>]: Checked<Members[Name]>
+} & { readonly [Name in Optional<Members>]?: Checked<Members[Name]> }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
+const isObject = (value: unknown): value is Record<string, unknown> => isJsonObject(value)
+const areTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
+const isAction = (value: unknown): value is 'retry' | 'cancel' => value === 'retry' || value === 'cancel'
+const isEntry = (value: unknown): value is unknown => value === null || isJsonObject(value)
+
+function orNull<Value>(check: Check<Value>): Check<Value | null> {
+  return (value): value is Value | null => value === null || check(value)
 }
+
+function orNot<Value>(check: Check<Value>): Check<Value | undefined> {
+  return (value): value is Value | undefined => value === undefined || check(value)
+}
+
+function objectOf<Members extends Checks>(members: Members): Check<ObjectOf<Members>> {
+  return (value): value is ObjectOf<Members> =>
+    isJsonObject(value) && Object.entries(members).every(([name, isValid]) => isValid(value[name]))
+}
+
+// ── The messages ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const isSaid = objectOf({
+  id: isText,
+  persona: isText,
+  role: isText,
+  content: orNot(isText),
+  messageData: orNot(isObject),
+  /** Only of a message of the present session. */
+  sessionId: orNot(isText),
+  /** Milliseconds since the epoch. */
+  timestamp: isNumber,
+})
+
+/** A message of the user as the other tabs show it: masked, as it is sent. */
+export type SaidMessage = Checked<typeof isSaid>
+
+const isKnown = objectOf({
+  ids: areTexts,
+  /** Older messages are not in the list. Milliseconds since the epoch. */
+  since: isInteger,
+  /** Messages of other tabs whose outcome it does not know. */
+  open: areTexts,
+})
 
 /** The last messages that a tab has, in both directions, those that its host has removed or keeps out included. */
-export interface KnownMessages {
-  readonly ids: readonly string[]
-  /** Older messages are not in the list. Milliseconds since the epoch. */
-  readonly since: number
-  /** Messages of other tabs whose outcome it does not know. */
-  readonly open: readonly string[]
-}
+export type KnownMessages = Checked<typeof isKnown>
 
 /**
- * What the tabs of one conversation say to each other. `socket` is the number of a tab's virtual socket; the tab and this
- * number identify it.
+ * What the tabs of one conversation say to each other, by kind. `socket` is the number of a tab's virtual socket; the tab and
+ * this number identify it.
  */
-export type TabMessage =
+const MESSAGES = {
   /** To all: who leads? `isNew` also asks for what was said and stored before. */
-  | { readonly kind: 'hello'; readonly isNew: boolean }
+  hello: { isNew: isFlag },
   /** From the leader, when it begins and as the answer to each `hello`. */
-  | {
-      readonly kind: 'state'
-      readonly fence: number
-      readonly sessionId: string | undefined
-      readonly conversation: string | undefined
-    }
+  state: { fence: isInteger, sessionId: orNot(isText), conversation: orNot(isText) },
   /** To the leader, or to all, which answer it with `synced` behind everything that they have said, and passed on. */
-  | { readonly kind: 'sync'; readonly nonce: number }
-  | { readonly kind: 'synced'; readonly nonce: number }
+  sync: { nonce: isInteger },
+  synced: { nonce: isInteger },
   /** The sender leaves. */
-  | { readonly kind: 'bye' }
-  /** To the leader: connect a virtual socket. */
-  | {
-      readonly kind: 'open'
-      readonly socket: number
-      readonly sessionId: string
-      readonly lastSeq: number | undefined
-      /** Whether the tab opens its first socket in the session. */
-      readonly isFirst: boolean
-    }
-  | { readonly kind: 'write'; readonly socket: number; readonly text: string }
-  | { readonly kind: 'close'; readonly socket: number }
+  bye: {},
+  /** To the leader: connect a virtual socket. `isFirst` if it is the tab's first one in the session. */
+  open: { socket: isInteger, sessionId: isText, lastSeq: orNot(isInteger), isFirst: isFlag },
+  write: { socket: isInteger, text: isText },
+  close: { socket: isInteger },
   /** From the leader. */
-  | { readonly kind: 'opened'; readonly socket: number }
+  opened: { socket: isInteger },
   /** From the leader: a frame of the service, for one socket or for all that are open. */
-  | { readonly kind: 'frame'; readonly socket: number | undefined; readonly text: string }
-  | {
-      readonly kind: 'closed'
-      readonly socket: number | undefined
-      readonly code: number
-      readonly reason: string
-      readonly httpStatus: number | undefined
-    }
+  frame: { socket: orNot(isInteger), text: isText },
+  closed: { socket: orNot(isInteger), code: isInteger, reason: isText, httpStatus: orNot(isInteger) },
   /** To a new tab, from one that does not lead: the session that it is in. */
-  | { readonly kind: 'known'; readonly sessionId: string }
+  known: { sessionId: isText },
   /**
    * The tabs continue in another session. `conversation` is the session in which the conversation began: where it stays the
    * same, the service had forgotten the earlier session, and the transcript stays too.
    */
-  | { readonly kind: 'session'; readonly sessionId: string; readonly conversation: string | undefined }
-  | {
-      readonly kind: 'said'
-      readonly message: SaidMessage
-      /** The tab that has sent it; the sender of this message if absent. */
-      readonly owner?: string
-      /** Present for a message of before: its state, and the reason of that. */
-      readonly state?: string
-      readonly reason?: string
-    }
+  session: { sessionId: isText, conversation: orNot(isText) },
+  /**
+   * A tab has sent a message: `owner`, if it is not the sender of this. Of a message of before the state is present, and the
+   * reason of that.
+   */
+  said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
   /**
    * To all, or from a new follower to its leader: which messages of others have not arrived? The answer is `said` for each.
    * A browser may drop what is posted to a page that it has stopped. A tab that may have missed messages lists the last ones
    * that it has; the answer then also contains the ones that it does not have, or whose outcome it does not know.
    */
-  | { readonly kind: 'recall'; readonly known?: KnownMessages }
-  | {
-      readonly kind: 'delivery'
-      readonly id: string
-      readonly state: string
-      readonly reason: string | undefined
-    }
-  /** The user has read everything up to a message of the agent. */
-  | { readonly kind: 'read'; readonly messageId: string }
-  /** What the host of another tab asks for one of the receiver's messages. */
-  | { readonly kind: 'act'; readonly id: string; readonly action: 'retry' | 'cancel' }
-  /** The attributes that were set; null when all were removed. */
-  | { readonly kind: 'context'; readonly attributes: Record<string, unknown> | null }
-  /** The access token in use. */
-  | { readonly kind: 'token'; readonly token: string }
-  /** The user is signed out, or is another one. */
-  | { readonly kind: 'left' }
-  /** The sender, which was anonymous, gets a user, and takes the session with it. Each tab that lets go of it answers with `synced`. */
-  | { readonly kind: 'taken'; readonly sessionId: string; readonly nonce: number }
-  /** An entry of the replicated queue; null when it was removed. */
-  | { readonly kind: 'stored'; readonly key: string; readonly value: unknown; readonly version: number }
-
-/** A message with its sender and, where it is for one tab only, its receiver. */
-export interface TabEnvelope {
-  readonly from: string
-  readonly to: string | undefined
-  /** Counts the messages of the sender, to whichever tab. */
-  readonly number: number | undefined
-  readonly message: TabMessage
-}
-
-type Check = (value: unknown) => boolean
-
-const isText: Check = value => typeof value === 'string'
-const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
-const isFlag: Check = value => typeof value === 'boolean'
-const orNot =
-  (check: Check): Check =>
-  value =>
-    value === undefined || check(value)
-
-const isSaid: Check = value =>
-  isJsonObject(value) &&
-  isText(value.id) &&
-  isText(value.persona) &&
-  isText(value.role) &&
-  orNot(isText)(value.content) &&
-  orNot(isJsonObject)(value.messageData) &&
-  orNot(isText)(value.sessionId) &&
-  typeof value.timestamp === 'number'
-
-const areTexts: Check = value => Array.isArray(value) && value.every(isText)
-
-const isKnown: Check = value =>
-  isJsonObject(value) && isNumber(value.since) && areTexts(value.ids) && areTexts(value.open)
-
-/** The members of each kind. */
-const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, Check>> } = {
-  hello: { isNew: isFlag },
-  state: { fence: isNumber, sessionId: orNot(isText), conversation: orNot(isText) },
-  sync: { nonce: isNumber },
-  synced: { nonce: isNumber },
-  bye: {},
-  open: { socket: isNumber, sessionId: isText, lastSeq: orNot(isNumber), isFirst: isFlag },
-  write: { socket: isNumber, text: isText },
-  close: { socket: isNumber },
-  opened: { socket: isNumber },
-  frame: { socket: orNot(isNumber), text: isText },
-  closed: { socket: orNot(isNumber), code: isNumber, reason: isText, httpStatus: orNot(isNumber) },
-  known: { sessionId: isText },
-  session: { sessionId: isText, conversation: orNot(isText) },
-  said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
   recall: { known: orNot(isKnown) },
   delivery: { id: isText, state: isText, reason: orNot(isText) },
+  /** The user has read everything up to a message of the agent. */
   read: { messageId: isText },
-  act: { id: isText, action: value => value === 'retry' || value === 'cancel' },
-  context: { attributes: value => value === null || isJsonObject(value) },
+  /** What the host of another tab asks for one of the receiver's messages. */
+  act: { id: isText, action: isAction },
+  /** The attributes that were set; null when all were removed. */
+  context: { attributes: orNull(isObject) },
+  /** The access token in use. */
   token: { token: isText },
+  /** The user is signed out, or is another one. */
   left: {},
-  taken: { sessionId: isText, nonce: isNumber },
-  stored: { key: isText, value: value => value === null || isJsonObject(value), version: isNumber },
-}
+  /** The sender, which was anonymous, gets a user, and takes the session with it. Each tab that lets go of it answers with `synced`. */
+  taken: { sessionId: isText, nonce: isInteger },
+  /** An entry of the replicated queue; null when it was removed. */
+  stored: { key: isText, value: isEntry, version: isInteger },
+} as const
 
-/** Reads what arrived on the channel: data from outside, since any script of the origin may post there. */
+type Messages = typeof MESSAGES
+
+export type TabMessage = {
+  [Kind in keyof Messages]: { readonly kind: Kind } & ObjectOf<Messages[Kind]>
+}[keyof Messages]
+
+const isEnvelope = objectOf({
+  from: isText,
+  /** Absent in a message to all other tabs. */
+  to: orNot(isText),
+  /** Counts the messages of the sender, to whichever tab. */
+  number: orNot(isInteger),
+  message: (value): value is TabMessage => {
+    const { kind } = isJsonObject(value) ? value : {}
+    return (
+      typeof kind === 'string' && Object.hasOwn(MESSAGES, kind) && objectOf(MESSAGES[kind as keyof Messages])(value)
+    )
+  },
+})
+
+/** A message with its sender and, where it is for one tab only, its receiver. */
+export type TabEnvelope = Checked<typeof isEnvelope>
+
+/** Reads what arrived on the channel. */
 export function parseEnvelope(data: unknown): TabEnvelope | undefined {
-  if (!isJsonObject(data)) return undefined
-  const { from, to, number, message } = data
-  if (typeof from !== 'string' || (to !== undefined && typeof to !== 'string') || !isJsonObject(message))
-    return undefined
-  if (number !== undefined && !isNumber(number)) return undefined
-  const { kind } = message
-  if (typeof kind !== 'string' || !Object.hasOwn(MEMBERS, kind)) return undefined
-  const checks = MEMBERS[kind as TabMessage['kind']]
-  for (const [name, check] of Object.entries(checks)) if (!check(message[name])) return undefined
-  return { from, to, number, message: message as unknown as TabMessage }
+  return isEnvelope(data) ? data : undefined
 }
