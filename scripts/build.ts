@@ -3,8 +3,6 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CALLBACK_PAGE } from '../packages/client/src/auth/login/callback-page.ts'
 import { readCommandLine, UsageError } from './command-line.ts'
-import { shareDeclarations } from './shared-declarations.ts'
-import { trimSourceMaps } from './source-maps.ts'
 import { ownTool, ROOT, run, runTogether, verifyTool } from './tools.ts'
 
 /** Built before the others: the declarations of the client contain it. */
@@ -34,11 +32,6 @@ const commands = folders
 for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
 const first = commands.filter(({ name }) => name === FIRST)
 const passed = (await runTogether(first)) && (await runTogether(commands.filter(each => !first.includes(each))))
-if (passed)
-  for (const { cwd } of commands) {
-    trimSourceMaps(join(cwd, 'dist'))
-    shareDeclarations(join(cwd, 'dist'))
-  }
 // The page that logins return to, as a file that hosts can copy to where they serve static ones.
 if (passed && commands.some(({ name }) => name === 'client'))
   writeFileSync(join(ROOT, 'packages', 'client', 'dist', 'callback.html'), CALLBACK_PAGE)

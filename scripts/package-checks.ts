@@ -1,4 +1,4 @@
-// Looks at packed packages: publint, are-the-types-wrong, licence, links of the documents, and source maps.
+// Looks at packed packages: publint, are-the-types-wrong, licence, and links of the documents.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { anchorsOf, localLinks } from '../docs/links.ts'
@@ -20,7 +20,6 @@ type Exports = Readonly<Record<string, string | Readonly<Record<string, unknown>
 export function entriesOf({ staged }: PackedPackage): {
   imported: string[]
   addressed: string[]
-  hasCommonJs: boolean
 } {
   const { exports = {} } = readManifest(join(staged, 'package.json')) as { exports?: Exports }
   const entries = Object.entries(exports).filter(([path]) => path !== './package.json' && !path.includes('*'))
@@ -29,7 +28,6 @@ export function entriesOf({ staged }: PackedPackage): {
   return {
     imported: names(true),
     addressed: names(false),
-    hasCommonJs: entries.some(([, target]) => typeof target !== 'string' && 'require' in target),
   }
 }
 
@@ -41,10 +39,10 @@ export async function checkTarballs(packages: readonly PackedPackage[]): Promise
     args: ['run', tarball, '--strict'],
   }))
   const attw = packages.flatMap(packed => {
-    const { imported, addressed, hasCommonJs } = entriesOf(packed)
+    const { imported, addressed } = entriesOf(packed)
     if (imported.length === 0) return []
     const excluded = addressed.length > 0 ? ['--exclude-entrypoints', ...addressed] : []
-    const args = [packed.tarball, '--profile', hasCommonJs ? 'node16' : 'esm-only', ...excluded]
+    const args = [packed.tarball, '--profile', 'esm-only', ...excluded]
     return [{ name: `attw of ${packed.name}`, command: verifyTool('attw'), args }]
   })
   if (!(await runTogether([...publint, ...attw]))) throw new Error('A packed package is not as it should be.')
@@ -55,7 +53,6 @@ export async function checkTarballs(packages: readonly PackedPackage[]): Promise
 /** Looks at the files of the installed packages. */
 export function checkFiles(packages: readonly PackedPackage[], project: string): void {
   const problems: string[] = []
-  let maps = 0
   for (const { name } of packages) {
     const folder = join(project, 'node_modules', '@aiagent', name)
     for (const file of ['LICENSE', 'README.md', 'package.json'])
@@ -63,17 +60,10 @@ export function checkFiles(packages: readonly PackedPackage[], project: string):
     const files = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name))
-    for (const file of files.filter(path => !path.includes('node_modules/node_modules'))) {
-      if (file.endsWith('.md') && dirname(file) === folder) problems.push(...brokenLinks(file))
-      if (file.endsWith('.map')) {
-        maps++
-        problems.push(...unresolvedSources(file))
-      }
-      if (/\.[cm]?[jt]s$/.test(file)) problems.push(...missingMap(file))
-    }
+    for (const file of files) if (file.endsWith('.md') && dirname(file) === folder) problems.push(...brokenLinks(file))
   }
   if (problems.length > 0) throw new Error(problems.join('\n'))
-  console.log(`Each package has its licence and a README whose links work; ${maps} source maps have their sources.`)
+  console.log('Each package has its licence and a README whose links work.')
 }
 
 function brokenLinks(file: string): string[] {
@@ -86,23 +76,6 @@ function brokenLinks(file: string): string[] {
       ? [`${file}: the link to ${link} names no heading.`]
       : []
   })
-}
-
-function unresolvedSources(file: string): string[] {
-  const { sources, sourcesContent } = JSON.parse(readFileSync(file, 'utf8')) as {
-    sources: string[]
-    sourcesContent?: (string | null)[]
-  }
-  return sources
-    .filter((source, index) => !sourcesContent?.[index] && !existsSync(join(dirname(file), source)))
-    .map(source => `${file}: the source ${source} is neither in the map nor in the package.`)
-}
-
-function missingMap(file: string): string[] {
-  const [, map] = /\n\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(file, 'utf8')) ?? []
-  return map !== undefined && !map.startsWith('data:') && !existsSync(join(dirname(file), map))
-    ? [`${file}: its source map ${map} is missing.`]
-    : []
 }
 
 /** Asks the registry for known vulnerabilities of what a host installs. */

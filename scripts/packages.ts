@@ -1,5 +1,5 @@
 // Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
-// tarballs that talks to the emulator from ESM, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
+// tarballs that talks to the emulator from ES modules, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
 
 import { spawn } from 'node:child_process'
 import {
@@ -30,7 +30,7 @@ import { audit, checkFiles, checkTarballs, type PackedPackage } from './package-
 import { serverEntries, tryRuntimes } from './package-runtimes.ts'
 import { BUNDLERS, effectsOf } from './page-bundles.ts'
 import { packStaged, publishedPackages, readManifest, stagePackage } from './stage.ts'
-import { ownTool, ROOT, runOrThrow } from './tools.ts'
+import { ownTool, ROOT, run, runOrThrow } from './tools.ts'
 
 /** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
 const BARE_PROJECT = {
@@ -73,6 +73,7 @@ try {
   const bundles = await bundleForBrowsers(project, entries)
   await loadLoginOnDemand(project)
   await talk(packages, project, entries, bundles)
+  await tryJest(project)
   await tryBindings(project)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
@@ -131,18 +132,53 @@ async function tryBindings(project: string): Promise<void> {
   console.log('The packed bindings compile with React, render on a server, and hold a conversation.')
 }
 
+/** Tests of a host in Jest, with the lines of the guide, and as modules with the test service. */
+async function tryJest(project: string): Promise<void> {
+  const { devDependencies } = readManifest(join(ROOT, 'tools', 'packages', 'package.json'))
+  const versions = devDependencies as Readonly<Record<string, string>>
+  const wanted = ['jest', 'babel-jest', '@babel/plugin-transform-modules-commonjs'].map(
+    name => `${name}@${versions[name]}`,
+  )
+  await runOrThrow('npm', ['install', ...wanted, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: project,
+  })
+  const [, lines = ''] =
+    /```js\n(module\.exports[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/guide/testing.md'), 'utf8')) ?? []
+  writeFileSync(join(project, 'jest.config.cjs'), lines)
+  writeFileSync(join(project, 'jest.modules.cjs'), 'module.exports = { transform: {} }')
+  const jest = (config: string, file: string, env = {}) =>
+    runOrThrow(join(project, 'node_modules', '.bin', 'jest'), ['--config', config, '--runTestsByPath', file], {
+      cwd: project,
+      timeoutMs: 120_000,
+      env,
+    })
+  await jest('jest.config.cjs', 'agent.test.cjs')
+  await jest('jest.modules.cjs', 'talk.test.mjs', { NODE_OPTIONS: '--experimental-vm-modules' })
+  console.log('Jest loads the client with the lines of the guide, and talks to the test service in modules.')
+}
+
 async function checkTypes(project: string): Promise<void> {
-  // The same source as a module and as CommonJS, which see different declarations under node16.
+  // The same source as a module and as CommonJS.
   copyFileSync(join(project, 'host.ts'), join(project, 'host.cts'))
-  for (const [module, moduleResolution] of [
-    ['node16', 'node16'],
-    ['esnext', 'bundler'],
-  ] as const) {
+  const compile = async (module: string, moduleResolution: string, ...files: string[]) => {
     const kind = ['--module', module, '--moduleResolution', moduleResolution, '--lib', 'es2023,dom']
     const options = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', ...kind]
-    await runOrThrow(ownTool('tsc'), [...options, 'host.ts', 'host.cts'], { cwd: project })
+    return run(ownTool('tsc'), [...options, ...files], { cwd: project, capture: true })
   }
-  console.log('TypeScript takes it with moduleResolution node16 and bundler.')
+  for (const [module, resolution, ...files] of [
+    ['nodenext', 'nodenext', 'host.ts', 'host.cts'],
+    ['node16', 'node16', 'host.ts'],
+    ['esnext', 'bundler', 'host.ts', 'host.cts'],
+  ] as const) {
+    const { code, output } = await compile(module, resolution, ...files)
+    if (code !== 0) throw new Error(`TypeScript refuses it with ${resolution}:\n${output}`)
+  }
+  // docs/guide/getting-started.md says so.
+  const { output } = await compile('node16', 'node16', 'host.cts')
+  if (!output.includes('TS1479')) throw new Error(`With node16 TypeScript says of CommonJS:\n${output}`)
+  console.log(
+    'TypeScript takes it with moduleResolution nodenext, node16 and bundler, and from CommonJS without node16.',
+  )
   // Neither the DOM nor the types of Node, and every declaration is checked.
   writeFileSync(join(project, 'bare.json'), JSON.stringify(BARE_PROJECT))
   await runOrThrow(ownTool('tsc'), ['-p', 'bare.json'], { cwd: project })
@@ -153,10 +189,10 @@ async function checkTypes(project: string): Promise<void> {
 async function refuseEffects(project: string, entries: readonly string[]): Promise<void> {
   const folder = join(project, 'node_modules', '@aiagent', 'client')
   const { exports = {} } = readManifest(join(folder, 'package.json')) as {
-    exports?: Readonly<Record<string, { import: { default: string } }>>
+    exports?: Readonly<Record<string, { default: string }>>
   }
   for (const entry of entries) {
-    const file = exports[entry.replace('@aiagent/client', '.')]?.import.default ?? ''
+    const file = exports[entry.replace('@aiagent/client', '.')]?.default ?? ''
     const effects = await effectsOf(join(folder, file))
     if (effects !== '') throw new Error(`${entry} runs this when it is loaded:\n${effects}`)
   }
@@ -166,10 +202,12 @@ async function refuseEffects(project: string, entries: readonly string[]): Promi
 /** Loads each entry as the first one of a process, since files that import each other work in one order only. */
 async function loadAlone(project: string, entries: readonly string[]): Promise<void> {
   for (const entry of entries)
-    for (const load of [`require('${entry}')`, `import('${entry}')`])
-      await runOrThrow(process.execPath, ['-e', load], { cwd: project, timeoutMs: 30_000 })
+    for (const load of [`require('${entry}')`, `import('${entry}')`]) {
+      const output = await runOrThrow(process.execPath, ['-e', load], { cwd: project, timeoutMs: 30_000 })
+      if (output !== '') throw new Error(`${load} writes:\n${output}`)
+    }
   console.log(
-    `Each of ${entries.length} entries of the client can be the first that a process loads, in both module kinds.`,
+    `Each of ${entries.length} entries of the client can be the first that a process loads, by require() and by import(), which write nothing.`,
   )
 }
 
@@ -239,7 +277,7 @@ async function talk(
     for (const program of ['esm.mjs', 'common.cjs'])
       await runOrThrow(process.execPath, [program, service.url, entries.join(',')], { cwd: project, timeoutMs: 30_000 })
     console.log(
-      'From ESM and from CommonJS every class is constructed, a conversation runs, and the process ends by itself.',
+      'From ES modules and from CommonJS every class is constructed, a conversation runs, and the process ends by itself.',
     )
     await tryRuntimes(packages, project, service.url)
     await showPlayground(project)

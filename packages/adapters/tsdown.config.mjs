@@ -5,5 +5,4 @@ export default {
   target: 'es2022',
   fixedExtension: false,
   dts: true,
-  sourcemap: true,
 }

@@ -6,5 +6,4 @@ export default {
   target: 'node20',
   fixedExtension: false,
   dts: true,
-  sourcemap: true,
 }

@@ -59,10 +59,9 @@ export default [
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },
-    format: ['esm', 'cjs'],
+    format: 'esm',
     platform: 'neutral',
     dts: true,
-    sourcemap: true,
     // `AiAgent` is disposable: hosts whose `lib` lacks that type need it to compile the declarations.
     // The same for types of the platform: an empty declaration merges with that of the DOM or of Node.
     banner: {
@@ -80,7 +79,7 @@ export default [
     inputOptions: options => ({
       ...options,
       resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },
-      // No comment for each module: the source maps name them.
+      // No comment for each module.
       experimental: { ...options.experimental, attachDebugInfo: 'none' },
       plugins: [options.plugins, noBareImports(), indexByFile()],
     }),

@@ -86,7 +86,6 @@ export default [
     ...common,
     entry: { index: 'src/index.ts', launcher: 'src/launcher.ts', strings: 'src/strings.ts' },
     dts: true,
-    sourcemap: true,
     outputOptions: { comments: { jsdoc: false } },
   },
   {

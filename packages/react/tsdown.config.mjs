@@ -5,6 +5,5 @@ export default {
   target: 'es2022',
   fixedExtension: false,
   dts: true,
-  sourcemap: true,
   deps: { neverBundle: ['react'] },
 }

@@ -1,4 +1,4 @@
-/** Checks that the CommonJS build exports what the ES modules do, and uses it. The second argument names the entries of the client. */
+/** Checks that `require()` gives what the ES modules export, and uses it. The second argument names the entries of the client. */
 const { readFileSync } = require('node:fs')
 const { parseServerMessage } = require('@aiagent/protocol')
 
