@@ -371,7 +371,7 @@ export class Recovery implements ChatObserver {
   #handOver(history: readonly HistoryElement[]): void {
     void this.#resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
-    this.#hear(messages.at(-1))
+    if (this.#followed) this.#followed.heardAt = messages.at(-1)?.timestamp ?? this.#followed.heardAt
     this.#scope.shared?.foreign.handleHistory(messages)
     this.#outbox.handleHistory(messages)
   }
@@ -391,13 +391,8 @@ export class Recovery implements ChatObserver {
 
   /** A message that awaits no history any more. */
   #pass(message: Message): void {
-    this.#hear(message)
+    if (this.#followed) this.#followed.heardAt = message.timestamp ?? this.#followed.heardAt
     this.#outbox.handleMessage(message)
-  }
-
-  #hear(last: Message | undefined): void {
-    const followed = this.#followed
-    if (followed && last?.timestamp !== undefined) followed.heardAt = last.timestamp
   }
 }
 

@@ -4,12 +4,6 @@ import type { DeliveryOutcome, DeliveryReason, DeliveryState } from './delivery-
 import { composeMessage, type Message, type MessageObject, type MessageOrigin, type SendOptions } from './message.ts'
 import { type Trace, traceOf, wordsOf } from './reconcile.ts'
 
-/**
- * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
- * the connection.
- */
-export type RecordState = 'awaiting-turn' | 'held' | 'queued' | 'sent' | DeliveryOutcome
-
 /** Where the answer to a question goes. */
 export interface Reply {
   resolve(answer: Message): void
@@ -26,13 +20,16 @@ export interface DeliveryRecord {
   message: Message
   /** What is left of the message, once its text is gone. */
   trace?: Trace | undefined
+  /** The tab that has sent it; undefined for this page. */
+  owner?: string
   /** Whether the transcript has had the message since it was last cleared. */
   isShown?: boolean
   /** Whether the host has its {@link Delivery}, which shows the text. */
   isTaken?: boolean
   /** Whether the message is masked: once the entry is queued. */
   isMasked?: boolean
-  state: RecordState
+  /** What it waits for while it is `queued`, the list says. */
+  state: Exclude<DeliveryState, 'sending'>
   /** Why the message is `unknown` or `failed`. */
   reason?: DeliveryReason | undefined
   /** Only entries of `ask()` have one. */
@@ -93,7 +90,7 @@ export function createRecord(
     timestamp: (typeof data === 'string' && message.timestamp) || clock.now(),
     message,
     isMasked: false,
-    state: 'held',
+    state: 'queued',
     // A field that is added later takes three times the memory.
     trace: undefined,
     isShown: false,
@@ -252,6 +249,5 @@ export function isWrittenIn({ written }: DeliveryRecord, sessionId: string | und
 
 /** The state for the host. */
 export function stateOf({ state, isUnreported }: DeliveryRecord): DeliveryState {
-  if (isUnreported) return 'sent'
-  return state === 'awaiting-turn' || state === 'held' ? 'queued' : state
+  return isUnreported ? 'sent' : state
 }

@@ -151,9 +151,9 @@ export class DeliveryLedger {
     const previousState = stateOf(entry)
     entry.state = 'sent'
     entry.reason = undefined
-    this.#tell(entry, previousState, 'sending')
+    this.tell(entry, previousState, 'sending')
     // A listener may have ended the chat.
-    if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
+    if (stateOf(entry) === 'sent') this.tell(entry, 'sending', 'sent')
     // With receipts new messages wait instead.
     if (this.#log.sent.size > OBSERVED_LIMIT && !this.#scope.facts.hasReceipts)
       this.settle(this.#log.sent.first as DeliveryRecord, 'unknown', 'limit')
@@ -171,7 +171,7 @@ export class DeliveryLedger {
     if (previousState === state) return
     const { waiting } = entry
     entry.waiting = undefined
-    this.#tell(entry, previousState, state, reason)
+    this.tell(entry, previousState, state, reason)
     if (waiting) for (const resolve of waiting) resolve(state)
   }
 
@@ -188,7 +188,7 @@ export class DeliveryLedger {
     entry.list?.delete(entry)
     entry.state = 'queued'
     entry.reason = entry.reply = undefined
-    this.#tell(entry, outcome, 'queued')
+    this.tell(entry, outcome, 'queued')
     if (this.#log.find(entry.id) === entry) return true
     entry.state = outcome
     entry.reason = reason
@@ -209,18 +209,16 @@ export class DeliveryLedger {
     this.#isSilent = true
   }
 
-  #tell({ id }: DeliveryRecord, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
+  /** Reports the change of a message of this page, or of another tab, which tells the others itself. */
+  tell(entry: DeliveryRecord, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
     if (this.#isSilent) return
+    const { id, owner } = entry
     // Two literals: spreading is slow, and each message passes here twice.
     const update: DeliveryUpdate = reason ? { id, state, previousState, reason } : { id, state, previousState }
-    this.emit(update)
+    this.#scope.emit('deliveryUpdate', () => update)
+    if (owner !== undefined) return
     this.#scope.shared?.handleUpdate(update)
     this.store?.changed()
-  }
-
-  /** Reports a change to the host, of a message of this page or of another tab. */
-  emit(update: DeliveryUpdate): void {
-    this.#scope.emit('deliveryUpdate', () => update)
   }
 
   // ── What the session shows ────────────────────────────────────────────────────────────────────────────────────────

@@ -146,8 +146,10 @@ export class Outbox implements ChatObserver {
     const { clock } = environment
     const entry = createRecord(text, {}, this.#scope, undefined)
     const { id } = entry
-    const why = () => whyWaiting(entry, status.isReady, this.#connection.state)
-    entry.state = 'awaiting-turn'
+    const why = () =>
+      stateOf(entry) === 'queued'
+        ? whyWaiting(entry.list === this.log.awaiting, status.isReady, this.#connection.state)
+        : undefined
     if (this.log.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
     const isOffline = () => !status.isReady || this.#connection.state !== ConnectionState.CONNECTED
     const timers: unknown[] = []
@@ -289,7 +291,6 @@ export class Outbox implements ChatObserver {
     this.#requireSpace(entry.id)
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
-    entry.state = 'held'
     this.log.add(entry, this.log.held)
   }
 
@@ -512,13 +513,10 @@ function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent 
   return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
 }
 
-/** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
-function whyWaiting(entry: DeliveryRecord, isReady: boolean, chatState: ConnectionState): string | undefined {
-  if (stateOf(entry) !== 'queued') return undefined
+/** What a queued question waits for, as half a sentence for the developer. */
+function whyWaiting(isAwaitingTurn: boolean, isReady: boolean, chatState: ConnectionState): string {
   if (!isReady) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
   if (chatState === 'IDLE' || chatState === 'CLOSED') return 'the chat is not connected: call connect()'
   if (chatState !== 'CONNECTED') return `the chat is ${chatState}`
-  return entry.state === 'awaiting-turn'
-    ? 'an earlier question has no answer yet'
-    : 'the chat waits for an access token'
+  return isAwaitingTurn ? 'an earlier question has no answer yet' : 'the chat waits for an access token'
 }

@@ -376,7 +376,7 @@ export class ForeignMessages {
 
   /** Returns whether the state has changed. Another tab may report what it knew before there was an outcome. */
   #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): boolean {
-    const { id, reported: previousState } = foreign
+    const { reported: previousState } = foreign
     if (state === previousState || (isSettled(previousState) && !mayFollow(previousState, state))) return false
     foreign.reported = state
     // The host knows `sending` only from the event, as with its own messages.
@@ -386,7 +386,7 @@ export class ForeignMessages {
       for (const resolve of foreign.waiting ?? []) resolve(state)
       foreign.waiting = undefined
     }
-    this.#parts.outbox.ledger.emit({ id, state, previousState, ...(reason && { reason }) })
+    this.#parts.outbox.ledger.tell(foreign, previousState, state, reason)
     return true
   }
 }

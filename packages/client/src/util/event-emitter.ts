@@ -1,3 +1,5 @@
+import { isPromiseLike } from './is-promise-like.ts'
+
 /** Receives an event. Its result is ignored, but a promise that rejects is reported like a throw. */
 export type Listener<Event> = (event: Event) => unknown
 
@@ -91,7 +93,8 @@ export class EventEmitter<Events extends object> {
       if (entry.once) this.#remove(entry)
       try {
         const result = (entry.listener as Listener<Events[Name]>)(event)
-        if (isThenable(result)) result.then(undefined, error => this.#onListenerError(error, name))
+        if (result !== undefined && isPromiseLike(result))
+          result.then(undefined, error => this.#onListenerError(error, name))
       } catch (error) {
         this.#onListenerError(error, name)
       }
@@ -124,10 +127,6 @@ export class EventEmitter<Events extends object> {
     entry.release?.()
     this.#entries = this.#entries.filter(each => each !== entry)
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 /** The events of an object for a host: it can listen to them, not emit them. */
