@@ -44,10 +44,12 @@ const WHOLE_AGENT = [
   `${client}/chat/closes.test.ts`,
 ]
 
-/** Quick tests of agents that ask, that send over a stored queue or `connectOnSend`, and whose session another tab takes. */
+/** Quick tests of agents that ask, send and retry, also over a stored queue or `connectOnSend`, and whose session another tab takes. */
 const SENDING_AGENT = [
+  `${client}/ai-agent.{bounds,fates,transcript,unknown-messages}.test.ts`,
   `${client}/ai-agent.{asking,context,resent-context,history,stored-queue,slow-queue,page-end}.test.ts`,
-  `${client}/ai-agent.{resume-sign-out,tabs-taken,tabs-answered}.test.ts`,
+  `${client}/ai-agent.{resume-sign-out,tabs-taken,tabs-answered,tabs-ended}.test.ts`,
+  `${client}/log/delivery.test.ts`,
   `${client}/agent/lifecycle-calls.test.ts`,
   `${client}/chat/closes.test.ts`,
 ]
