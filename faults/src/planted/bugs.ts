@@ -61,7 +61,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: 'packages/client/src/outbox/ledger.ts',
     find: 'for (const entry of [...this.#log.sent])\n',
     replace:
-      "for (const entry of this.#log.written)\n      if (entry.state === 'acknowledged') this.#tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#log.sent])\n",
+      "for (const entry of this.#log.accepted)\n      if (entry.state === 'acknowledged') this.tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#log.sent])\n",
     shownBy: ['untrue report'],
   },
   {
