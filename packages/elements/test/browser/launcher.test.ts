@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
       await Promise.all([failed(), again.click()])
       await again.waitFor()
       await page.evaluate(() => Reflect.deleteProperty(navigator, 'onLine'))
-      await again.click()
+      await Promise.all([failed(), again.click()])
       await page.unroute(pattern)
       await page.getByRole('button', { name: 'Reload the page' }).click()
       await launcher(page).click()
