@@ -61,6 +61,11 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   }
   const frames = (page: Page) =>
     page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  /** The badge counts the last answer once it is rendered. */
+  const allRead = async (page: Page) => {
+    await frames(page)
+    await expect.poll(() => unread(page)).toBe('')
+  }
   /** Waits until what was rendered has its final height, with its Markdown. */
   const settled = async (page: Page) => {
     await page.locator('ai-agent-chat .text ol').last().waitFor()
@@ -129,7 +134,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   it('[EL-25] keeps the place of a user who reads above', async () => {
     const page = await open(390, 844)
     for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
-    await expect.poll(() => unread(page)).toBe('')
+    await allRead(page)
     await page.getByRole('log').evaluate(list => list.scrollTo(0, 0))
     await toEnd(page).waitFor()
     const before = await top(page, 'You said: question 0')
@@ -143,9 +148,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   it('[EL-25] that arrived while the launcher was closed is shown from the divider above it', async () => {
     const page = await open(1366, 650)
     for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
-    // The badge counts the last answer once it is rendered.
-    await frames(page)
-    await expect.poll(() => unread(page)).toBe('')
+    await allRead(page)
     await page.keyboard.press('Escape')
     say(LONG)
     await expect.poll(() => unread(page)).toBe('1')
