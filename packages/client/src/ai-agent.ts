@@ -241,7 +241,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @returns undefined for an unknown id
    */
   delivery(id: string): Delivery | undefined {
-    return this.#parts.outbox.delivery(id) ?? this.#parts.group?.foreign.delivery(id)
+    return this.#parts.outbox.delivery(id)
   }
 
   /** Number of queued messages, including questions that wait for their turn. */

@@ -1,3 +1,4 @@
+import type { DeliveryRecord } from '../log/delivery.ts'
 import type { DeliveryUpdate } from '../log/delivery-state.ts'
 import type { Message } from '../log/message.ts'
 import type { Transport, TransportListener } from './transport.ts'
@@ -29,8 +30,13 @@ export interface SharedConversation {
     /** The question has its answer, or was given up. */
     end(): void
   }
-  /** Compares the messages of all tabs with a history. */
-  readonly foreign: { handleHistory(history: readonly Message[]): void }
+  /** The messages of the other tabs. */
+  readonly replica: {
+    /** Compares the messages of all tabs with a history. */
+    handleHistory(history: readonly Message[]): void
+    /** Asks the tab that has sent a message to repeat or withdraw it. Returns whether that is possible. */
+    act(record: DeliveryRecord, action: 'retry' | 'cancel'): boolean
+  }
   /** The delivery of a message of this tab has changed. */
   handleUpdate(update: DeliveryUpdate): void
   /** A message of this tab has been accepted: written, or queued for the connection. */

@@ -372,7 +372,7 @@ export class Recovery implements ChatObserver {
     void this.#resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
     if (this.#followed) this.#followed.heardAt = messages.at(-1)?.timestamp ?? this.#followed.heardAt
-    this.#scope.shared?.foreign.handleHistory(messages)
+    this.#scope.shared?.replica.handleHistory(messages)
     this.#outbox.handleHistory(messages)
   }
 

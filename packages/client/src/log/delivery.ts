@@ -20,8 +20,8 @@ export interface DeliveryRecord {
   message: Message
   /** What is left of the message, once its text is gone. */
   trace?: Trace | undefined
-  /** The tab that has sent it; undefined for this page. */
-  owner?: string
+  /** Only of a message that another tab has sent. */
+  elsewhere?: Elsewhere | undefined
   /** Whether the transcript has had the message since it was last cleared. */
   isShown?: boolean
   /** Whether the host has its {@link Delivery}, which shows the text. */
@@ -49,6 +49,18 @@ export interface DeliveryRecord {
   /** Its neighbours there. */
   previous?: DeliveryRecord | undefined
   next?: DeliveryRecord | undefined
+}
+
+/** What is known of a message that another tab has sent. */
+interface Elsewhere {
+  /** The tab that has sent it. */
+  owner: string
+  /** When it was sent, in milliseconds since the epoch; infinite for an earlier conversation. */
+  sentAt: number
+  /** Whether a history of the session has shown it since. */
+  isInHistory: boolean
+  /** Whether its tab has ended, and nothing is in doubt. */
+  isLeft: boolean
 }
 
 /** An entry of `ask()`. */

@@ -52,7 +52,7 @@ export const OBSERVED_LIMIT = 10_000
  * The messages of a conversation. Owns the transcript, and the record of every outbound message, in one of these lists:
  *
  *   awaiting, held, queued ──► sent ──► settled: acknowledged, failed, cancelled
- *                                └────► unknown ──► acknowledged
+ *                 elsewhere ───┴ └────► unknown ──► acknowledged
  *
  * A message keeps its text as long as it may be written or the transcript has it. Then a fingerprint is left, by which a history
  * still shows it.
@@ -71,6 +71,8 @@ export class MessageLog {
   /** Number of the last id, where no agent creates one. */
   #lastId = 0
   #missing: KnownMessage[] | undefined
+  /** Entries of a history, each of which shows a message of another page that has a record. */
+  claimed: WeakSet<TranscriptEntry> | undefined
   #isComplete = true
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
   #index: Map<string, DeliveryRecord> | undefined
@@ -82,6 +84,8 @@ export class MessageLog {
   readonly queued = new RecordList()
   /** Written, and neither proven nor given up. */
   readonly sent = new RecordList()
+  /** What other tabs have sent, as long as this one knows of no outcome. */
+  readonly elsewhere = new RecordList()
   /** In the order of their settlement. A later history may show them. */
   readonly #unknown = new RecordList()
   /** In the order of their settlement; without the `unknown` ones. */
@@ -285,8 +289,11 @@ export class MessageLog {
     const accepted = this.accepted
     const recorded = new Set<string | undefined>(accepted.map(({ id }) => id))
     this.#isComplete &&= this.size <= MAX_MISSING
-    for (const { message, direction } of this.entries().slice(-MAX_MISSING))
-      if (direction === 'received' || !recorded.has(message.messageId)) this.noteMissing(message, direction)
+    for (const entry of this.entries().slice(-MAX_MISSING)) {
+      const { message, direction } = entry
+      const isRecorded = recorded.has(message.messageId) || this.claimed?.has(entry)
+      if (direction === 'received' || !isRecorded) this.noteMissing(message, direction)
+    }
     this.#empty()
     for (const record of accepted) record.isShown = false
     for (const record of this.#settled) if (record.state !== 'failed') forgetText(record)
@@ -357,6 +364,9 @@ export class MessageLog {
 
   /** A message has been accepted, or is sent once more. */
   add(record: DeliveryRecord, list?: RecordList): void {
+    const known = this.#index?.get(record.id)
+    // This tab sends it for that one, or its host has given it the same id.
+    if (known?.elsewhere && known !== record) known.list?.delete(known)
     this.#index?.set(record.id, record)
     list?.add(record)
   }
@@ -382,9 +392,9 @@ export class MessageLog {
     return [...this.#unknown, ...this.sent].sort(byOrder)
   }
 
-  /** What the conversation has, written or queued, in no order. */
+  /** What the conversation has, written or queued, by this page or another tab, in no order. */
   get accepted(): DeliveryRecord[] {
-    return [...this.#settled, ...this.#unknown, ...this.sent, ...this.queued]
+    return [...this.#settled, ...this.#unknown, ...this.elsewhere, ...this.sent, ...this.queued]
   }
 
   /** A message has an outcome. */

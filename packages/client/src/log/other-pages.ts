@@ -1,5 +1,7 @@
+import type { DeliveryRecord } from './delivery.ts'
 import type { TranscriptEntry } from './entry.ts'
 import type { Message } from './message.ts'
+import type { MessageLog } from './message-log.ts'
 import { groupBy, type KnownMessage, knownMessage } from './reconcile.ts'
 
 /*
@@ -42,22 +44,34 @@ export function findShownOfTabs(history: readonly Message[], known: readonly Kno
 }
 
 /**
- * The entry that shows a sent message: by its id, else one of its author and text, and about its time.
+ * Shows a message of another page, unless an entry shows it: by its id, else one of its author and text, and about its time, that
+ * shows no other message.
  *
+ * @param size length of its frame's text, in characters
  * @param mayShow whether an entry may be the message under another id, as one that a history has added
  */
-export function findEntry(
-  entries: readonly TranscriptEntry[],
-  { id, persona, role, content, timestamp = 0 }: Pick<Message, 'persona' | 'role'> & Partial<Message> & { id: string },
+export function showOnce(
+  log: MessageLog,
+  record: DeliveryRecord,
+  size: number,
   mayShow: (entry: TranscriptEntry) => boolean,
-): TranscriptEntry | undefined {
-  const isLikely = ({ message, direction, timestamp: time }: TranscriptEntry) =>
-    direction === 'sent' &&
-    message.persona === persona &&
-    message.role === role &&
-    message.content === content &&
-    time >= timestamp - CLOCK_SKEW_MS
-  return (
-    entries.find(({ message }) => message.messageId === id) ?? entries.find(entry => isLikely(entry) && mayShow(entry))
-  )
+): void {
+  const { id, message, timestamp } = record
+  const { persona, role, content } = message
+  log.claimed ??= new WeakSet()
+  const { claimed } = log
+  const isLikely = (entry: TranscriptEntry) =>
+    entry.direction === 'sent' &&
+    entry.message.persona === persona &&
+    entry.message.role === role &&
+    entry.message.content === content &&
+    entry.timestamp >= timestamp - CLOCK_SKEW_MS &&
+    mayShow(entry) &&
+    !log.find(entry.message.messageId ?? '') &&
+    !claimed.has(entry)
+  const entries = log.entries()
+  const shown = entries.find(({ message }) => message.messageId === id) ?? entries.find(isLikely)
+  if (!shown) return void log.record(message, 'sent', timestamp, undefined, size, false, record)
+  claimed.add(shown)
+  record.isShown = true
 }

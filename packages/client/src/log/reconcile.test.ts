@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TranscriptConfig, TranscriptEntry } from './entry.ts'
 import { Message } from './message.ts'
 import { MessageLog } from './message-log.ts'
-import { findEntry, findShownOfTabs } from './other-pages.ts'
+import { findShownOfTabs, showOnce } from './other-pages.ts'
 import {
   findAnswer,
   findShown,
@@ -443,25 +443,33 @@ describe('findAnswer', () => {
   })
 })
 
-describe('findEntry', () => {
+describe('showOnce', () => {
   const MINUTE = 60_000
-  const page = setUp()
-  page.received(customer('one', NOW))
-  page.sent({ ...customer('one', NOW - MINUTE - 1), messageId: 'early' })
-  page.sent({ ...customer('one', NOW - MINUTE), messageId: 'm-1' })
-  page.sent({ ...customer('two', NOW), messageId: 'm-2' })
-  page.sent({ ...customer('three', NOW), messageId: 'm-3', persona: 'system' })
-  page.sent({ ...customer('three', NOW), messageId: 'm-4', role: 'feedback' })
 
   it.each([
-    ['its id', { id: 'm-2', content: 'one' }, 'm-2'],
-    ['its words, from a minute before it on', { id: 'x', content: 'one' }, 'm-1'],
-    ['no other author, role or words', { id: 'x', content: 'three' }, undefined],
-  ])('finds the entry with %s', (_case, sent, expected) => {
-    const entries = page.transcript.entries()
-    const found = findEntry(entries, { ...customer('', NOW), ...sent }, () => true)
-    expect(found?.message.messageId).toBe(expected)
-    if (expected !== sent.id) expect(findEntry(entries, { ...customer('', NOW), ...sent }, () => false)).toBeUndefined()
+    ['the entry with its id', { id: 'm-2', content: 'one' }, true, undefined],
+    ['an entry with its words, from a minute before it on', { id: 'x', content: 'one' }, true, 'm-1'],
+    ['no entry that may not be it', { id: 'x', content: 'one' }, false, 'added'],
+    ['no other author, role or words', { id: 'x', content: 'three' }, true, 'added'],
+  ])('takes for the message of another page %s', (_case, { id, content }, mayShow, expected) => {
+    const page = setUp()
+    page.received(customer('one', NOW))
+    page.sent({ ...customer('one', NOW - MINUTE - 1), messageId: 'early' })
+    page.sent({ ...customer('one', NOW - MINUTE), messageId: 'm-1' })
+    page.sent({ ...customer('two', NOW), messageId: 'm-2' })
+    page.sent({ ...customer('three', NOW), messageId: 'm-3', persona: 'system' })
+    page.sent({ ...customer('three', NOW), messageId: 'm-4', role: 'feedback' })
+    const { transcript } = page
+    const before = transcript.size
+    const message = new Message('customer', 'human', content, { messageId: id, timestamp: NOW })
+    const show = (id: string) =>
+      showOnce(transcript, { id, timestamp: NOW, message, state: 'sent' }, content.length, () => mayShow)
+    show(id)
+    expect(transcript.size - before).toBe(expected === 'added' ? 1 : 0)
+    if (expected !== 'm-1') return
+    // It shows one message only.
+    show('y')
+    expect(transcript.size - before).toBe(1)
   })
 })
 

@@ -212,11 +212,11 @@ export class DeliveryLedger {
   /** Reports the change of a message of this page, or of another tab, which tells the others itself. */
   tell(entry: DeliveryRecord, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
     if (this.#isSilent) return
-    const { id, owner } = entry
+    const { id, elsewhere } = entry
     // Two literals: spreading is slow, and each message passes here twice.
     const update: DeliveryUpdate = reason ? { id, state, previousState, reason } : { id, state, previousState }
     this.#scope.emit('deliveryUpdate', () => update)
-    if (owner !== undefined) return
+    if (elsewhere) return
     this.#scope.shared?.handleUpdate(update)
     this.store?.changed()
   }

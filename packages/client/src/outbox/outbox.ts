@@ -196,12 +196,14 @@ export class Outbox implements ChatObserver {
   }
 
   cancel(entry: DeliveryRecord): boolean {
+    if (entry.elsewhere) return this.#scope.shared?.replica.act(entry, 'cancel') === true
     if (!this.log.remove(entry)) return false
     this.#drop(entry, new SDKError('The message was cancelled before it was sent.', 'ABORTED'), 'cancelled')
     return true
   }
 
   retry(entry: DeliveryRecord): boolean {
+    if (entry.elsewhere) return this.#scope.shared?.replica.act(entry, 'retry') === true
     const { state, reason, id } = entry
     const isPossible = (state === 'unknown' || state === 'failed') && !entry.trace
     if (!isPossible || this.log.find(id) !== entry) return false

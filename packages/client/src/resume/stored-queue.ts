@@ -5,7 +5,7 @@ import type { ResolvedConfig } from '../check-config.ts'
 import type { DeliveryRecord } from '../log/delivery.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { addressMessage, detachMessage, Message } from '../log/message.ts'
-import { findEntry } from '../log/other-pages.ts'
+import { showOnce } from '../log/other-pages.ts'
 import type { QueueStore } from '../outbox/ledger.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -90,8 +90,6 @@ class StoredQueue implements QueueStore {
   #restored: DeliveryRecord[] = []
   /** Entries that the previous page wrote, until the present session is known. */
   #unplaced: DeliveryRecord[] = []
-  /** Messages of a history, each of which shows one of the previous page. */
-  readonly #claimed = new WeakSet<TranscriptEntry>()
   /** Until the store has written the mark that must precede what is sent. A later mark ends it. */
   #marking: Era | undefined
 
@@ -257,13 +255,9 @@ class StoredQueue implements QueueStore {
     // A listener may have signed the user out.
     if (!this.#isKnown(entry)) return
     const { log } = this.#outbox
-    const { message, id, timestamp } = entry
-    const claimed = this.#claimed
-    const mayShow = (entry: TranscriptEntry) =>
-      entry.sessionId === message.sessionId && !log.find(entry.message.messageId ?? '') && !claimed.has(entry)
-    const shown = findEntry(log.entries(), { ...message, id }, mayShow)
-    if (shown) claimed.add(shown)
-    else log.record(message, 'sent', timestamp, undefined, message.toPayloadString().length, false, entry)
+    const { message } = entry
+    const mayShow = ({ sessionId }: TranscriptEntry) => sessionId === message.sessionId
+    showOnce(log, entry, message.toPayloadString().length, mayShow)
   }
 
   /** A message is sent in the present conversation. */

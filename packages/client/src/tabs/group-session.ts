@@ -1,7 +1,7 @@
 import { PERSONA } from '@aiagent/protocol'
 import { withTimeLimit } from '../util/abort.ts'
-import type { ForeignMessages } from './foreign-messages.ts'
 import { isAnonymous } from './group-key.ts'
+import type { Replica } from './replica.ts'
 import type { SignOuts } from './sign-outs.ts'
 import type { SocketHub } from './socket-hub.ts'
 import type { TabLink } from './tab-link.ts'
@@ -29,7 +29,7 @@ export class GroupSession {
   readonly #link: TabLink
   readonly #hub: SocketHub
   readonly #sockets: TabSockets
-  readonly #foreign: ForeignMessages
+  readonly #replica: Replica
   #id: string | undefined
   /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
   #conversation: string | undefined
@@ -46,14 +46,14 @@ export class GroupSession {
     link: TabLink,
     hub: SocketHub,
     sockets: TabSockets,
-    foreign: ForeignMessages,
+    replica: Replica,
   ) {
     this.#parts = parts
     this.#signOuts = signOuts
     this.#link = link
     this.#hub = hub
     this.#sockets = sockets
-    this.#foreign = foreign
+    this.#replica = replica
   }
 
   // ── The session of all tabs: the first one restores or creates it, the others use it ──────────────────────────────
@@ -212,7 +212,7 @@ export class GroupSession {
     liveness.handleLost()
     const answered = this.#answeredIds(sessionId)
     outbox.handleSessionTaken(id => answered.has(id))
-    this.#foreign.leaveSession(by, id => answered.has(id))
+    this.#replica.leaveSession(by, id => answered.has(id))
     if (outbox.size > 0) this.wake()
   }
 

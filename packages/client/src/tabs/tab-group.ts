@@ -7,10 +7,10 @@ import type { Message } from '../log/message.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { clearStored } from '../storage/clear-stored.ts'
-import { ForeignMessages } from './foreign-messages.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
+import { Replica } from './replica.ts'
 import { ReplicatedStore } from './replicated-store.ts'
 import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
@@ -35,7 +35,7 @@ export class TabGroup implements SharedConversation {
   readonly #hub: SocketHub
   readonly #sockets: TabSockets
   /** The messages of the other tabs. */
-  readonly foreign: ForeignMessages
+  readonly replica: Replica
   /** The session of all tabs. */
   readonly session: GroupSession
   /** Whose turn it is to ask. */
@@ -55,8 +55,8 @@ export class TabGroup implements SharedConversation {
     this.#link = new TabLink(scope, window, this.#signOuts, event => this.#handle(event))
     this.#hub = new SocketHub(parts, this.#link)
     this.#sockets = new TabSockets(this.#link, this.#hub)
-    this.foreign = new ForeignMessages(parts, this.#link)
-    this.session = new GroupSession(parts, this.#signOuts, this.#link, this.#hub, this.#sockets, this.foreign)
+    this.replica = new Replica(parts, this.#link)
+    this.session = new GroupSession(parts, this.#signOuts, this.#link, this.#hub, this.#sockets, this.replica)
     this.turn = new QuestionTurn(this.#link, this.session)
     this.store = new ReplicatedStore(scope.environment.clock, this.#link)
   }
@@ -106,7 +106,7 @@ export class TabGroup implements SharedConversation {
       case 'missed':
         return this.#catchUp(event.tab)
       case 'leaving':
-        return this.foreign.handOver()
+        return this.replica.handOver()
       case 'ended':
         return void this.#takeOver(event.tabs)
       case 'signed out':
@@ -114,10 +114,10 @@ export class TabGroup implements SharedConversation {
       case 'left':
         this.session.leave()
         this.#token = this.#read = undefined
-        this.foreign.clear(event.reason)
+        this.replica.clear(event.reason)
         return this.turn.end()
       case 'unheard':
-        return this.foreign.reportUnheard(event.envelopes, event.reason)
+        return this.replica.reportUnheard(event.envelopes, event.reason)
       default:
         event satisfies never
     }
@@ -128,7 +128,7 @@ export class TabGroup implements SharedConversation {
     this.#parts.authentication.watchExpiry(isLeader)
     if (isLeader) this.session.lead()
     this.#sockets.handleLeader()
-    this.foreign.recall()
+    this.replica.recall()
     if (!isLeader) return
     this.session.announce()
     void this.#takeOver([])
@@ -140,7 +140,7 @@ export class TabGroup implements SharedConversation {
     if (tab === undefined) return
     if (this.#link.isLeader) this.#hub.interrupt(tab)
     if (tab === this.#link.leader) this.#sockets.renew()
-    this.foreign.recall()
+    this.replica.recall()
   }
 
   /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */
@@ -153,9 +153,9 @@ export class TabGroup implements SharedConversation {
     if (!this.#link.isLeader) return this.#link.watch(...ended)
     await outbox.restore()
     outbox.repeatAdopted()
-    await this.foreign.handleEnded(ended)
+    await this.replica.handleEnded(ended)
     // The last thing that such a tab has said may be known to another one only.
-    if (ended.length > 0) this.foreign.recall()
+    if (ended.length > 0) this.replica.recall()
   }
 
   #receive(from: string, message: TabMessage): void {
@@ -183,7 +183,7 @@ export class TabGroup implements SharedConversation {
       case 'frame':
       case 'closed':
         if (!isFromLeader) return
-        if (message.kind === 'opened') this.foreign.handleOpened()
+        if (message.kind === 'opened') this.replica.handleOpened()
         return this.#sockets.handle(message)
       case 'known':
         return this.session.report(message.sessionId)
@@ -194,25 +194,27 @@ export class TabGroup implements SharedConversation {
         const context = said.role === ROLE.CONTEXT ? said.messageData?.context : undefined
         // Of a message of before, a later one may have changed it.
         if (owner === from && state === undefined && isJsonObject(context)) this.#applyContext(context)
-        return this.foreign.receive(from, message)
+        return this.replica.receive(from, message)
       }
       case 'recall':
-        this.foreign.answer(from, message.known)
+        this.replica.answer(from, message.known)
         if (!message.known) return
         this.store.repeat()
         this.#tellFacts(from)
         return
       case 'delivery':
-        return this.foreign.update(from, message.id, message.state, message.reason)
+        return this.replica.update(from, message.id, message.state, message.reason)
       case 'read': {
         const { messageId } = message
         if (messageId === this.#read) return
         this.#read = messageId
         return this.#parts.scope.emit('conversationRead', () => ({ messageId }))
       }
-      case 'act':
-        this.#parts.outbox.delivery(message.id)?.[message.action]()
-        return
+      case 'act': {
+        const { outbox, log } = this.#parts
+        const record = log.find(message.id)
+        return void (record && !record.elsewhere && outbox[message.action](record))
+      }
       case 'context':
         return this.#applyContext(message.attributes)
       case 'token':
@@ -245,7 +247,7 @@ export class TabGroup implements SharedConversation {
   /** Tells a new tab what it cannot learn from the service. */
   #greet(tab: string): void {
     this.store.repeat()
-    this.foreign.greet(tab)
+    this.replica.greet(tab)
     if (!this.#link.isLeader) return
     this.#tellFacts(tab)
     if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
@@ -316,19 +318,19 @@ export class TabGroup implements SharedConversation {
   handleDropped(): void {
     this.#read = undefined
     this.session.endConversation()
-    this.foreign.endConversation()
+    this.replica.endConversation()
   }
 
   /** The outbox has accepted a message of this tab. */
   handleAccepted(message: Message): void {
-    this.foreign.handleAccepted(message)
+    this.replica.handleAccepted(message)
     // Outside of the call that sends it.
     void Promise.resolve().then(() => this.session.wake())
   }
 
   /** The delivery of a message of this tab has changed. */
   handleUpdate({ id, state, reason }: DeliveryUpdate): void {
-    this.#link.post(undefined, { kind: 'delivery', id, state, reason })
+    if (state !== 'sending') this.#link.post(undefined, { kind: 'delivery', id, state, reason })
   }
 
   /** The user has read everything that this tab shows. */
@@ -357,7 +359,7 @@ export class TabGroup implements SharedConversation {
     if (token === this.#token || key === undefined) return
     this.#token = token
     if (!isAnonymous(key)) return this.#link.post(undefined, { kind: 'token', token })
-    this.foreign.handleMoved()
+    this.replica.handleMoved()
     this.turn.end()
     this.store.forget()
     this.session.enter(keyFor(token, key))

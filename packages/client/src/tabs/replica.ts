@@ -1,9 +1,9 @@
 import { ROLE } from '@aiagent/protocol'
-import { Delivery, type DeliveryRecord, isSettled, stateOf } from '../log/delivery.ts'
+import { type DeliveryRecord, isSettled, stateOf } from '../log/delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
-import type { TranscriptEntry } from '../log/entry.ts'
 import { Message } from '../log/message.ts'
-import { findEntry, findShownOfTabs } from '../log/other-pages.ts'
+import { SETTLED_LIMIT } from '../log/message-log.ts'
+import { findShownOfTabs, showOnce } from '../log/other-pages.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
 import type { TabLink } from './tab-link.ts'
 import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
@@ -15,36 +15,16 @@ const KNOWN = 100
 /** The states of a message that has not arrived, as far as is known. */
 const OPEN_STATES: ReadonlySet<string | undefined> = new Set(['queued', 'sent', 'unknown', 'failed'])
 
-/** How many messages of other tabs are remembered. */
-const KEPT = 1_000
+/** A record of the log of a message that another tab has sent. */
+type ElsewhereRecord = DeliveryRecord & { readonly elsewhere: NonNullable<DeliveryRecord['elsewhere']> }
 
-interface Foreign extends DeliveryRecord {
-  owner: string
-  /** The last state that was reported: `sending` is none of the entry. */
-  reported: DeliveryState
-  /** When it was sent, in milliseconds since the epoch; infinite for an earlier conversation. */
-  sentAt: number
-  /** Whether a history of the session has shown it since. */
-  isShown: boolean
-  /** Whether its tab has ended, and nothing is in doubt. */
-  isLeft: boolean
-}
-
-/** A message that this tab or another one has sent. */
-interface Sent {
-  readonly id: string
-  readonly message: Message
-  /** The tab that has sent it; undefined for this one. */
-  readonly owner: string | undefined
-  readonly state: DeliveryState
-}
-
-/** Messages that other tabs have sent, with their delivery as those tabs report it, and as histories of the session show it. */
-export class ForeignMessages {
+/**
+ * Keeps the log of this tab the same as those of the other tabs: what they have sent, with its delivery as they report it, and as
+ * histories of the session show it.
+ */
+export class Replica {
   readonly #parts: TabParts
   readonly #link: TabLink
-  readonly #messages = new Map<string, Foreign>()
-  readonly #claimed = new WeakSet<TranscriptEntry>()
   /** Messages that have arrived, as another tab has reported before this one knew them; the oldest first. */
   readonly #arrived = new Set<string>()
   /** When this tab had its first leader, in milliseconds since the epoch. */
@@ -63,52 +43,47 @@ export class ForeignMessages {
     return this.#parts.scope.environment.clock.now()
   }
 
-  /** The delivery of a message; undefined for one that no other tab has sent. */
-  delivery(id: string): Delivery | undefined {
-    const foreign = this.#messages.get(id)
-    return foreign && new Delivery(foreign, this)
+  /** The messages of the other tabs, those that are settled included. */
+  get #records(): ElsewhereRecord[] {
+    return this.#parts.log.accepted.filter(isElsewhere)
   }
 
-  /** Asks the tab that sent a message to repeat it. Returns whether that is possible. */
-  retry({ id, state }: DeliveryRecord): boolean {
-    return (state === 'unknown' || state === 'failed') && this.#ask(id, 'retry')
+  #find(id: string): ElsewhereRecord | undefined {
+    const record = this.#parts.log.find(id)
+    return record && isElsewhere(record) ? record : undefined
   }
 
-  /** Asks the tab that sent a message to withdraw it. Returns whether that is possible. */
-  cancel({ id, state }: DeliveryRecord): boolean {
-    return state === 'queued' && this.#ask(id, 'cancel')
-  }
-
-  #ask(id: string, action: 'retry' | 'cancel'): boolean {
-    const { owner } = this.#messages.get(id) ?? {}
-    if (owner !== undefined) this.#link.post(owner, { kind: 'act', id, action })
-    return owner !== undefined
+  /** Asks the tab that has sent a message to repeat or withdraw it. Returns whether that is possible. */
+  act({ id, state, elsewhere }: DeliveryRecord, action: 'retry' | 'cancel'): boolean {
+    const isPossible = action === 'cancel' ? state === 'queued' : state === 'unknown' || state === 'failed'
+    if (!elsewhere || !isPossible) return false
+    this.#link.post(elsewhere.owner, { kind: 'act', id, action })
+    return true
   }
 
   /** The outbox has accepted a message of this tab, which may have been another one's. */
   handleAccepted(message: Message): void {
     const { messageId } = message
     if (messageId === undefined) return
-    this.#messages.delete(messageId)
-    this.#link.post(undefined, {
-      kind: 'said',
-      message: saidMessage(message, messageId, this.#parts.scope.facts.sessionId),
-    })
+    const { sessionId } = this.#parts.scope.facts
+    this.#link.post(undefined, { kind: 'said', message: saidMessage(message, messageId, sessionId) })
   }
 
   // ── What the other tabs say ───────────────────────────────────────────────────────────────────────────────────────
 
   /** A tab has sent a message, or repeats one that was sent before. */
   receive(from: string, { message: said, owner = from, state, reason }: TabMessage & { readonly kind: 'said' }): void {
+    const { log } = this.#parts
+    const known = log.find(said.id)
+    // The one of this tab.
+    if (known && !isElsewhere(known)) return
     if (owner !== from) {
-      if (this.#parts.outbox.log.find(said.id)) return
-      const known = this.#messages.get(said.id)
       if (known) return this.#learn(known, from, state, reason)
       this.#link.watch(owner)
       if (OPEN_STATES.has(state) && from !== this.#link.leader) this.#recallSoon()
     }
-    const message = this.#add(owner, said)
-    if (message) this.#show(message, said, state)
+    if (known) known.elsewhere.owner = owner
+    else this.#add(owner, said, state)
     if (state === undefined) return
     // A tab repeats what it knew when it was asked.
     if (this.#arrived.delete(said.id)) this.update(owner, said.id, 'acknowledged', undefined, said.timestamp)
@@ -117,11 +92,11 @@ export class ForeignMessages {
 
   #noteArrived(id: string): void {
     this.#arrived.add(id)
-    if (this.#arrived.size > KEPT) for (const oldest of this.#arrived) return void this.#arrived.delete(oldest)
+    if (this.#arrived.size > SETTLED_LIMIT) for (const oldest of this.#arrived) return void this.#arrived.delete(oldest)
   }
 
   /** A tab repeats what became of another one's message. Of the rest it may know less than this one. */
-  #learn(known: Foreign, from: string, state = '', reason?: string): void {
+  #learn(known: ElsewhereRecord, from: string, state = '', reason?: string): void {
     const isProof = state === 'acknowledged' || state === 'cancelled'
     const isOutcome = isProof || (from === this.#link.leader && (state === 'unknown' || state === 'failed'))
     if (isOutcome) this.#set(known, state, isReason(reason) ? reason : undefined)
@@ -129,30 +104,23 @@ export class ForeignMessages {
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
   reportUnheard(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void {
-    const unheard = new ForeignMessages(this.#parts, this.#link)
+    const unheard = new Map<string, DeliveryRecord>()
     for (const { from, message } of envelopes)
-      if (message.kind === 'said' && message.state === undefined) unheard.#add(from, message.message)
-      else if (message.kind === 'delivery') unheard.update(from, message.id, message.state, message.reason)
-    unheard.clear(reason)
+      if (message.kind === 'said' && message.state === undefined)
+        unheard.set(message.message.id, createRecord(from, message.message))
+      else if (message.kind === 'delivery' && isSettled(message.state as DeliveryState)) unheard.delete(message.id)
+    for (const record of unheard.values()) this.#parts.outbox.ledger.tell(record, 'queued', 'unknown', reason)
   }
 
-  /** Returns the message unless it is known already. */
-  #add(
-    owner: string,
-    { id, persona, role, content, messageData, sessionId, timestamp }: SaidMessage,
-  ): Message | undefined {
-    const known = this.#messages.get(id)
-    if (known) known.owner = owner
-    if (known) return undefined
-    const message = new Message(persona, role, content, { messageId: id, messageData, sessionId, timestamp })
-    const delivery = { reported: 'queued', sentAt: timestamp, isShown: false, isLeft: false } as const
-    this.#messages.set(id, { id, timestamp, message, state: 'queued', owner, ...delivery })
-    const [oldest] = this.#messages.size > KEPT ? this.#messages.values() : []
-    if (oldest) {
-      this.#messages.delete(oldest.id)
-      if (!isSettled(oldest.state)) this.#set(oldest, 'unknown', 'limit')
-    }
-    return message
+  /** Adds a message, and shows it unless a history has shown it before it arrived, under another id. */
+  #add(owner: string, said: SaidMessage, state: string | undefined): void {
+    const { log, outbox } = this.#parts
+    const record = createRecord(owner, said)
+    log.add(record, log.elsewhere)
+    const oldest = log.elsewhere.size > SETTLED_LIMIT && log.elsewhere.first
+    if (oldest) outbox.ledger.settle(oldest, 'unknown', 'limit')
+    const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
+    showOnce(log, record, said.content?.length ?? 0, entry => mayBeShown || entry.recovered === true)
   }
 
   /** A socket has opened. */
@@ -160,41 +128,28 @@ export class ForeignMessages {
     this.#openedAt = this.#now
   }
 
-  /** Shows a message in the transcript, unless a history has shown it before it arrived, under another id. */
-  #show(message: Message, said: SaidMessage, state: string | undefined): void {
-    const { log, outbox } = this.#parts
-    const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
-    const claimed = this.#claimed
-    const shown = findEntry(log.entries(), said, entry => {
-      const { messageId = '' } = entry.message
-      const isOther = outbox.log.find(messageId) || this.#messages.has(messageId) || claimed.has(entry)
-      return (mayBeShown || entry.recovered === true) && !isOther
-    })
-    if (shown) claimed.add(shown)
-    else log.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
-  }
-
   /** The tab that sent it reports its delivery. */
   update(owner: string, id: string, state: string, reason?: string, sentAt = this.#now): void {
-    const foreign = this.#messages.get(id)
-    if (!foreign && state === 'acknowledged') this.#noteArrived(id)
-    if (!foreign || !isState(state)) return
-    foreign.owner = owner
-    if (state === 'sending' || state === 'queued') foreign.isShown = foreign.isLeft = false
-    foreign.sentAt = sentAt
-    this.#set(foreign, state, isReason(reason) ? reason : undefined)
+    const record = this.#find(id)
+    if (!record && state === 'acknowledged') this.#noteArrived(id)
+    if (!record || !isState(state)) return
+    const { elsewhere } = record
+    elsewhere.owner = owner
+    elsewhere.sentAt = sentAt
+    if (!isSettled(state) && state !== record.state) elsewhere.isInHistory = elsewhere.isLeft = false
+    this.#set(record, state, isReason(reason) ? reason : undefined)
   }
 
   // ── Messages of before: a browser may drop what is posted to a page that it has stopped ───────────────────────────
 
   /** Tells the others, before this page is left, which messages have not arrived: one of them may have missed them. */
   handOver(): void {
-    this.#tell(undefined, ({ state }) => OPEN_STATES.has(state))
+    this.#tell(undefined, record => OPEN_STATES.has(stateOf(record)))
   }
 
   /** Tells a new tab which messages of this one have not arrived. */
   greet(tab: string): void {
-    this.#tell(tab, ({ owner, state }) => owner === undefined && OPEN_STATES.has(state))
+    this.#tell(tab, record => !record.elsewhere && OPEN_STATES.has(stateOf(record)))
   }
 
   /**
@@ -225,10 +180,15 @@ export class ForeignMessages {
     const { since = Number.POSITIVE_INFINITY } = known ?? {}
     const ids = new Set(known?.ids)
     const asked = new Set(known?.open)
-    this.#tell(tab, ({ id, message: { role, timestamp = 0 }, owner, state }) => {
-      if (owner === tab) return false
-      const isMissed = (timestamp >= since && !ids.has(id)) || asked.has(id)
-      const isOpen = owner !== undefined && OPEN_STATES.has(state)
+    this.#tell(tab, record => {
+      const { id, message, elsewhere, trace } = record
+      const { role, timestamp = 0 } = message
+      if (elsewhere?.owner === tab) return false
+      if (asked.has(id)) return true
+      // Without its text it can be shown no more.
+      if (trace) return false
+      const isMissed = timestamp >= since && !ids.has(id)
+      const isOpen = elsewhere !== undefined && OPEN_STATES.has(stateOf(record))
       // No history shows a rating.
       return isMissed || isOpen || (!known && role === ROLE.FEEDBACK)
     })
@@ -243,27 +203,19 @@ export class ForeignMessages {
    * Posts what was sent, as far as its delivery is known: in the order of the transcript, then what that does not show of other
    * tabs.
    */
-  #tell(to: string | undefined, isWanted: (sent: Sent) => boolean): void {
-    const { log, outbox, scope } = this.#parts
-    const messages = new Map<string, Message>()
-    for (const { message, direction } of log.entries())
-      if (direction === 'sent' && message.messageId !== undefined) messages.set(message.messageId, message)
-    for (const { id, message } of this.#messages.values()) if (!messages.has(id)) messages.set(id, message)
-    for (const [id, message] of messages) {
-      const own = outbox.log.find(id)
-      const foreign = own ? undefined : this.#messages.get(id)
-      const entry = own ?? foreign
-      if (!entry) continue
-      const { reason } = entry
-      const owner = foreign?.owner
-      const state = stateOf(entry)
-      if (!isWanted({ id, message, owner, state })) continue
+  #tell(to: string | undefined, isWanted: (record: DeliveryRecord) => boolean): void {
+    const { log, scope } = this.#parts
+    const shown = log.entries({ direction: 'sent' }).flatMap(({ message }) => log.find(message.messageId ?? '') ?? [])
+    const others = this.#records.sort((one, other) => one.timestamp - other.timestamp)
+    for (const record of new Set([...shown, ...others])) {
+      if (!isWanted(record)) continue
+      const { id, message, reason, elsewhere } = record
       this.#link.post(to, {
         kind: 'said',
         message: saidMessage(message, id, scope.facts.sessionId),
-        state,
+        state: stateOf(record),
         ...(reason && { reason }),
-        ...(owner && { owner }),
+        ...(elsewhere && { owner: elsewhere.owner }),
       })
     }
   }
@@ -278,7 +230,7 @@ export class ForeignMessages {
       missing.length < KNOWN ? 0 : (missing[0]?.timestamp ?? 0),
     )
     const ids = [...missing.map(({ messageId }) => messageId), ...shown.map(({ message }) => message.messageId)]
-    const open = [...this.#messages.values()].filter(({ state }) => OPEN_STATES.has(state)).map(({ id }) => id)
+    const open = this.#records.filter(record => OPEN_STATES.has(stateOf(record))).map(({ id }) => id)
     return { ids: ids.filter(id => id !== undefined), since, open }
   }
 
@@ -292,13 +244,15 @@ export class ForeignMessages {
     const known = shown.map(({ message, timestamp }) => ({ ...knownMessage(message, true), timestamp }))
     const ofSession = [...known, ...log.missing].filter(each => (each.sessionId ?? sessionId) === sessionId)
     for (const id of findShownOfTabs(history, ofSession)) {
-      const own = outbox.log.find(id)
-      if (own) outbox.ledger.acknowledge(own)
-      const foreign = this.#messages.get(id)
-      if (!foreign) continue
-      foreign.isShown = true
-      const { state, reason } = foreign
-      if (foreign.isLeft || (state === 'unknown' && reason === 'page_ended')) this.#settle(foreign, 'acknowledged')
+      const record = log.find(id)
+      if (!record) continue
+      if (!isElsewhere(record)) {
+        outbox.ledger.acknowledge(record)
+        continue
+      }
+      const { state, reason, elsewhere } = record
+      elsewhere.isInHistory = true
+      if (elsewhere.isLeft || (state === 'unknown' && reason === 'page_ended')) this.#settle(record, 'acknowledged')
     }
   }
 
@@ -307,16 +261,15 @@ export class ForeignMessages {
    * stays `sent`.
    */
   async handleEnded(tabs: readonly string[]): Promise<void> {
-    const ofTab = (tab: string) => [...this.#messages.values()].filter(({ owner }) => owner === tab)
-    if (tabs.some(tab => ofTab(tab).some(foreign => this.#isInDoubt(foreign)))) await this.#readHistory()
+    const left = () => this.#records.filter(({ elsewhere }) => tabs.includes(elsewhere.owner))
+    if (left().some(record => this.#isInDoubt(record))) await this.#readHistory()
     // A leader that was stopped may notice meanwhile that another one has followed, which decides.
     if (!this.#link.isLeader) return this.#link.watch(...tabs)
-    for (const foreign of tabs.flatMap(ofTab)) {
-      const { id, state, isShown } = foreign
-      if (this.#parts.outbox.log.find(id)) this.#messages.delete(id)
-      else if (isShown) this.#settle(foreign, 'acknowledged')
-      else if (state === 'queued' || this.#isInDoubt(foreign)) this.#settle(foreign, 'unknown', 'page_ended')
-      else foreign.isLeft = true
+    for (const record of left()) {
+      const { state, elsewhere } = record
+      if (elsewhere.isInHistory) this.#settle(record, 'acknowledged')
+      else if (state === 'queued' || this.#isInDoubt(record)) this.#settle(record, 'unknown', 'page_ended')
+      else elsewhere.isLeft = true
     }
   }
 
@@ -334,9 +287,9 @@ export class ForeignMessages {
 
   /** The conversation has ended: no history of the next one shows its messages. */
   endConversation(): void {
-    for (const foreign of [...this.#messages.values()]) {
-      foreign.sentAt = Number.POSITIVE_INFINITY
-      if (foreign.isLeft) this.#settle(foreign, 'unknown', 'session_ended')
+    for (const record of this.#records) {
+      record.elsewhere.sentAt = Number.POSITIVE_INFINITY
+      if (record.elsewhere.isLeft) this.#settle(record, 'unknown', 'session_ended')
     }
   }
 
@@ -346,60 +299,83 @@ export class ForeignMessages {
    * @param by the tab that has taken the session with it, and tells this one no more of what it has sent
    */
   leaveSession(by: string | undefined, isAnswered: (id: string) => boolean): void {
-    for (const foreign of this.#messages.values()) {
-      const { id, state } = foreign
-      if (state === 'sent' && isAnswered(id)) foreign.sentAt = Number.NEGATIVE_INFINITY
-      else if (foreign.owner === by && !isSettled(state)) this.#set(foreign, 'unknown', 'session_ended')
+    for (const record of this.#records) {
+      const { id, state, elsewhere } = record
+      if (state === 'sent' && isAnswered(id)) elsewhere.sentAt = Number.NEGATIVE_INFINITY
+      else if (elsewhere.owner === by && !isSettled(state)) this.#set(record, 'unknown', 'session_ended')
     }
   }
 
-  #isInDoubt({ state, isShown, sentAt }: Foreign): boolean {
-    return state === 'sent' && !isShown && !(this.#now - sentAt >= this.#parts.scope.config.doubtAfterMs)
+  #isInDoubt({ state, elsewhere: { isInHistory, sentAt } }: ElsewhereRecord): boolean {
+    return state === 'sent' && !isInHistory && !(this.#now - sentAt >= this.#parts.scope.config.doubtAfterMs)
   }
 
   /** Settles a message of a tab that has ended, and tells the other tabs. */
-  #settle(foreign: Foreign, state: DeliveryState, reason?: DeliveryReason): void {
-    foreign.isLeft = false
-    if (this.#set(foreign, state, reason))
-      this.#link.post(undefined, { kind: 'delivery', id: foreign.id, state, reason })
+  #settle(record: ElsewhereRecord, state: DeliveryOutcome, reason?: DeliveryReason): void {
+    record.elsewhere.isLeft = false
+    if (this.#set(record, state, reason)) this.#link.post(undefined, { kind: 'delivery', id: record.id, state, reason })
   }
 
-  /** Forgets every message. What happens to those that are not settled is not heard any more. */
+  /** This tab leaves the others: it does not hear what becomes of their messages. */
   clear(reason: DeliveryReason): void {
-    const messages = [...this.#messages.values()]
-    this.#messages.clear()
+    const { log, outbox } = this.#parts
     this.#arrived.clear()
     this.#joinedAt = undefined
     this.#openedAt = Number.POSITIVE_INFINITY
-    for (const foreign of messages) if (!isSettled(foreign.state)) this.#set(foreign, 'unknown', reason)
+    for (const record of [...log.elsewhere]) outbox.ledger.settle(record, 'unknown', reason)
   }
 
   /** Returns whether the state has changed. Another tab may report what it knew before there was an outcome. */
-  #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): boolean {
-    const { reported: previousState } = foreign
-    if (state === previousState || (isSettled(previousState) && !mayFollow(previousState, state))) return false
-    foreign.reported = state
-    // The host knows `sending` only from the event, as with its own messages.
-    foreign.state = state === 'sending' ? 'sent' : state
-    foreign.reason = reason
-    if (isSettled(state)) {
-      for (const resolve of foreign.waiting ?? []) resolve(state)
-      foreign.waiting = undefined
+  #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined): boolean {
+    const { state: previous } = record
+    const { log, outbox } = this.#parts
+    const { ledger } = outbox
+    if (state === previous || (isSettled(previous) && !mayFollow(previous, state))) return false
+    // Repeated, as this tab has not heard.
+    if (previous === 'failed' || (previous === 'unknown' && state === 'queued')) {
+      if (!ledger.reopen(record, previous)) return true
+      log.elsewhere.add(record)
     }
-    this.#parts.outbox.ledger.tell(foreign, previousState, state, reason)
+    if (isSettled(state)) ledger.settle(record, state, reason)
+    else if (state === 'sent') {
+      log.elsewhere.add(record)
+      record.isUnreported = true
+      ledger.report(record)
+    }
     return true
   }
 }
 
-/** Whether a state may follow an outcome: evidence, or a `retry()`, where the message may not have arrived. */
-function mayFollow(outcome: DeliveryOutcome, state: DeliveryState): boolean {
-  const isOpen = outcome === 'unknown' || outcome === 'failed'
-  return isOpen && (state === 'acknowledged' || state === 'queued' || state === 'sending')
+function isElsewhere(record: DeliveryRecord): record is ElsewhereRecord {
+  return record.elsewhere !== undefined
 }
 
-const STATES: readonly string[] = ['queued', 'sending', 'sent', 'acknowledged', 'unknown', 'failed', 'cancelled']
+function createRecord(owner: string, said: SaidMessage): ElsewhereRecord {
+  const { id, persona, role, content, messageData, sessionId, timestamp } = said
+  const message = new Message(persona, role, content, { messageId: id, messageData, sessionId, timestamp })
+  const elsewhere = { owner, sentAt: timestamp, isInHistory: false, isLeft: false }
+  return { id, timestamp, message, state: 'queued', isMasked: true, elsewhere }
+}
 
-function isState(state: string): state is DeliveryState {
+/** Whether a state may follow an outcome: evidence, or a `retry()`, where the message may not have arrived. */
+function mayFollow(outcome: DeliveryOutcome, state: TabState): boolean {
+  const isOpen = outcome === 'unknown' || outcome === 'failed'
+  return isOpen && (state === 'acknowledged' || state === 'queued' || state === 'sent')
+}
+
+/** The states that tabs report: `sent` says that it was `sending`. */
+type TabState = Exclude<DeliveryState, 'sending'>
+
+const STATES: readonly string[] = [
+  'queued',
+  'sent',
+  'acknowledged',
+  'unknown',
+  'failed',
+  'cancelled',
+] satisfies TabState[]
+
+function isState(state: string): state is TabState {
   return STATES.includes(state)
 }
 
