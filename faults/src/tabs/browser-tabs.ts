@@ -165,7 +165,9 @@ export class BrowserTabs {
       for (const tab of this.#tabs) {
         const isLeader = await tab.page.evaluate(async () => {
           const { held = [] } = await navigator.locks.query()
-          const group = held.find(({ name = '' }) => /^aiagent-tabs-/.test(name) && !/-(?:tab-|question)/.test(name))
+          const group = held.find(
+            ({ name = '' }) => /^aiagent-tabs-/.test(name) && !/-(?:tab-|page-|question)/.test(name),
+          )
           const own = await new Promise<string | undefined>(resolve => {
             const name = `probe-${Math.random()}`
             void navigator.locks.request(name, async () => {

@@ -62,8 +62,9 @@ class FakeLockManager {
 
   /** The name of the lock of the group, once a tab has it. */
   get leader(): FakeTab | undefined {
-    return [...this.#held.values()].find(({ name }) => /^aiagent-tabs-/.test(name) && !/-(?:tab-|question)/.test(name))
-      ?.tab
+    return [...this.#held.values()].find(
+      ({ name }) => /^aiagent-tabs-/.test(name) && !/-(?:tab-|page-|question)/.test(name),
+    )?.tab
   }
 
   releaseAll(tab: FakeTab): void {

@@ -129,14 +129,14 @@ export class AgentParts {
     })
   }
 
-  /** Stores the queue for the next page, with `persistQueue` and with `tabs`. */
+  /** Stores the queue for the next page, with `persistQueue`. */
   #createStoredQueue(): OptionalFeature<QueueStore | undefined> | undefined {
     const { scope, tabs } = this
-    if (scope.config.persistQueueMs === undefined && !tabs) return undefined
+    if (scope.config.persistQueueMs === undefined) return undefined
     return this.#optional('persistQueue', async () => {
       const { createStoredQueue } = await features.persistQueue()
       const group = await tabs?.(each => each)
-      return createStoredQueue(scope, this, group?.store)
+      return createStoredQueue(scope, this, group?.id)
     })
   }
 

@@ -9,6 +9,8 @@ export interface SharedConversation {
   open(address: string, listener: TransportListener): Transport | undefined
   /** Whether another tab has the socket, and renews the token. */
   readonly isFollower: boolean
+  /** Whether another tab sends what this one leaves unsent. */
+  readonly isJoined: boolean
   /** The session of all tabs: the first one restores or creates it, the others use it. */
   readonly session: {
     /**
@@ -40,7 +42,7 @@ export interface SharedConversation {
   /** The delivery of a message of this tab has changed. */
   handleUpdate(update: DeliveryUpdate): void
   /** A message of this tab has been accepted: written, or queued for the connection. */
-  handleAccepted(message: Message): void
+  handleAccepted(record: DeliveryRecord): void
   /** The context has changed; null when it was removed. */
   handleContext(changed: Readonly<Record<string, unknown>> | null): void
   /** Awaited before the token of a user is used in place of an anonymous one. */

@@ -55,6 +55,8 @@ export interface DeliveryRecord {
 interface Elsewhere {
   /** The tab that has sent it. */
   owner: string
+  /** Whether another tab may send it when that one has ended: not a question, nor what left the conversation with its tab. */
+  mayBeSent: boolean
   /** When it was sent, in milliseconds since the epoch; infinite for an earlier conversation. */
   sentAt: number
   /** Whether a history of the session has shown it since. */
@@ -72,14 +74,19 @@ export interface Question extends DeliveryRecord {
 export interface WrittenAs {
   /** Number of the first write, in the order of all writes. */
   readonly order: number
-  /** Number of this write; -1 for one of a previous page. */
+  /** Number of this write; -1 for one of another page. */
   readonly number: number
   /** On the monotonic clock. */
   readonly at: number
   /** The opening of the session for the connection; undefined where its session was left before. */
-  readonly opening: { readonly sessionId: string } | 'previous page' | undefined
-  /** Of a message of a previous page: the fingerprint of its session. */
+  readonly opening: { readonly sessionId: string } | 'another page' | undefined
+  /** Of a message of another page: the fingerprint of its session. */
   readonly sessionFingerprint?: string | undefined
+}
+
+/** A write of another page: an earlier one of this tab, or another tab. */
+export function writtenElsewhere(sessionFingerprint: string | undefined): WrittenAs {
+  return { order: -1, number: -1, at: 0, opening: 'another page', sessionFingerprint }
 }
 
 /**

@@ -22,14 +22,18 @@ const FORGET_EVERY_MS = 10_000
 
 type LedgerScope = AgentScope<'deliveryUpdate'>
 
-/** Stores the queue for the next page. Its code loads with `persistQueue` and with `tabs` only. */
+/** Stores the queue for the next page. Its code loads with `persistQueue` only. */
 export interface QueueStore {
   /** Whether the queue is stored. */
   readonly isActive: boolean
   /** Whether nothing may be sent, because the store has not marked it yet. */
   readonly isClaiming: boolean
-  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
-  restore(): Promise<void>
+  /**
+   * Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready.
+   *
+   * @param ended the tabs of the conversation that have ended
+   */
+  restore(ended?: readonly string[]): Promise<void>
   /** Adds what the previous page left. */
   takeIn(): void
   /** The chat is open. */

@@ -74,7 +74,7 @@ export class Outbox implements ChatObserver {
   readonly lane: Lane
   readonly log: MessageLog
   readonly ledger: DeliveryLedger
-  /** Only with `persistQueue` or `tabs`. */
+  /** Only with `persistQueue`. */
   stored: OptionalFeature<QueueStore | undefined> | undefined
 
   constructor(
@@ -258,7 +258,7 @@ export class Outbox implements ChatObserver {
    * @returns a promise that is fulfilled when the queue is stored, if it is stored at all; it never rejects
    */
   destroy(error: SDKError): Promise<unknown> | undefined {
-    const isStored = this.ledger.store?.isActive
+    const isStored = this.ledger.store?.isActive || this.#scope.shared?.isJoined
     const released = this.ledger.store?.release()
     this.ledger.silence()
     this.#turns.destroy(error)
@@ -362,11 +362,11 @@ export class Outbox implements ChatObserver {
     this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
   }
 
-  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
-  async restore(): Promise<void> {
+  /** Reads what the previous page left, as {@link QueueStore.restore}. */
+  async restore(ended?: readonly string[]): Promise<void> {
     await this.stored?.(store => {
       this.ledger.store = store
-      return store?.restore()
+      return store?.restore(ended)
     })
   }
 
@@ -420,15 +420,33 @@ export class Outbox implements ChatObserver {
     const context = message.role === ROLE.CONTEXT ? message.messageData?.context : undefined
     if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#context.merge(context)
     const isShown = isAgain && log.entries().some(each => each.message.messageId === message.messageId)
-    shared?.handleAccepted(message)
+    shared?.handleAccepted(entry)
     const timestamp = message.timestamp ?? environment.clock.now()
     if (!isShown) log.record(message, 'sent', timestamp, undefined, size, false, entry)
     if (message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
   }
 
-  /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
-  repeatAdopted(): void {
-    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.ledger.decide()
+  /**
+   * Sends what tabs that have ended left: ahead of the queue what they have not written, and again what they got no receipt for,
+   * where the service drops repetitions.
+   */
+  takeOver(records: readonly DeliveryRecord[]): void {
+    const { facts, shared } = this.#scope
+    const unsent = records.filter(({ written }) => !written)
+    for (const record of records) {
+      record.elsewhere = undefined
+      record.message = addressMessage(record.message, facts)
+      if (record.written) this.ledger.adopt(record)
+    }
+    if (this.lane.isOpen) this.ledger.store?.mark()
+    this.lane.prepend(unsent)
+    // The other tabs learn whose they are now.
+    for (const record of records) {
+      shared?.handleUpdate({ id: record.id, state: stateOf(record), previousState: 'queued' })
+      if (record.message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
+    }
+    if (unsent.length < records.length && this.lane.isOpen) this.ledger.decide()
+    if (unsent.length > 0) this.connectForMessage()
   }
 
   // ── From the service ──────────────────────────────────────────────────────────────────────────────────────────────

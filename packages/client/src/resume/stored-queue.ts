@@ -2,7 +2,7 @@ import { isJsonObject } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { storedUser } from '../auth/stored-user.ts'
 import type { ResolvedConfig } from '../check-config.ts'
-import type { DeliveryRecord } from '../log/delivery.ts'
+import { type DeliveryRecord, writtenElsewhere } from '../log/delivery.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
 import { addressMessage, detachMessage, Message } from '../log/message.ts'
 import { showOnce } from '../log/other-pages.ts'
@@ -20,7 +20,7 @@ import { fnv1a } from '../util/fnv1a.ts'
 import { conversationParts, partsOfUser } from './stored-keys.ts'
 
 /*
- * With `persistQueue` and `tabs`: what the outbox takes over from the previous page, and leaves for the next one
+ * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one
  * (storage/handed-over.ts). Each agent of a page has its own entry. A separate chunk.
  *
  *   restore: the messages of each entry of the user that is free are moved to the own entry, and the entry is removed
@@ -60,17 +60,12 @@ interface StoredMessage {
   readonly written?: { readonly sessionFingerprint?: string | undefined }
 }
 
-/** What the tabs share that share a conversation: their queues, or with a store of the browser only the keys of these. */
-type TabStore = CacheAdapter & { has(key: string): boolean }
-
 class StoredQueue implements QueueStore {
   readonly #scope: AgentScope<never>
   readonly #authentication: AuthenticationService
   readonly #outbox: Outbox
-  /** Absent where the tabs share no conversation. Those that do have one user. */
-  readonly #tabs: TabStore | undefined
-  /** Whether the store outlives the page or the process. */
-  readonly #isPersistent: boolean
+  /** The id of this tab among those that share the conversation, which have one user; undefined where none do. */
+  readonly #tab: string | undefined
   readonly #expiresAfterMs: number
   readonly #left: HandedOver
   /** The key that this tab has used last, in its session storage. Absent where no other page can have used one. */
@@ -97,19 +92,18 @@ class StoredQueue implements QueueStore {
     scope: AgentScope<never>,
     { authentication, outbox }: { authentication: AuthenticationService; outbox: Outbox },
     adapter: CacheAdapter,
-    tabs: TabStore | undefined,
+    tab: string | undefined,
   ) {
     this.#scope = scope
     this.#authentication = authentication
     this.#outbox = outbox
-    this.#tabs = tabs
-    this.#isPersistent = adapter !== tabs
+    this.#tab = tab
     const { config, environment, logger } = scope
     const { persistQueueMs, cache } = config
     this.#expiresAfterMs = persistQueueMs ?? DEFAULT_WAIT_MS
     this.#left = new HandedOver(scope, 'queue', QUEUE_VERSION, adapter, false)
     const { keyPrefix, contextPrefix } = cache
-    if (this.#isPersistent && environment.page?.window)
+    if (environment.page?.window)
       this.#ofTab = new KeyedStore(KINDS.queue, { environment, cache: { keyPrefix, contextPrefix }, logger })
   }
 
@@ -119,7 +113,7 @@ class StoredQueue implements QueueStore {
    * Takes over what earlier pages of the user left, oldest first. Resolves, also when the store fails, before the agent may become
    * ready. What a slow store returns later is taken over then, unless the user, the portal or the profile has changed.
    */
-  restore(): Promise<void> {
+  restore(ended: readonly string[] = []): Promise<void> {
     const parts = conversationParts(this.#scope, this.#user, QUEUE_VERSION)
     // The key of an agent outside a page, and the start of those in a page.
     const scope = parts && this.#left.store.key({ ...parts, page: '' })
@@ -135,38 +129,38 @@ class StoredQueue implements QueueStore {
     this.#wanted = scope
     const era = this.#era
     return this.#left.runWithin(RESTORE_LIMIT_MS, async () => {
-      const messages = parts && scope !== undefined ? await this.#restore(scope, parts, era) : []
+      const messages = parts && scope !== undefined ? await this.#restore(scope, parts, era, ended) : []
       if (!era.isOver) this.#deliver(messages.map(toEntry))
     })
   }
 
-  async #restore(scope: string, parts: KeyParts, era: Era): Promise<StoredMessage[]> {
+  async #restore(scope: string, parts: KeyParts, era: Era, ended: readonly string[]): Promise<StoredMessage[]> {
     const { environment } = this.#scope
     const window = environment.page?.window
     const left = this.#left
     if (era.isOver) return []
-    if (scope === this.#place?.scope && this.isActive) return this.#tabs ? this.#adopt(parts) : []
+    if (scope === this.#place?.scope && this.isActive) return this.#tab === undefined ? [] : this.#adopt(parts, ended)
     this.#leave()
     this.#place = { scope, userParts: this.#partsOf(this.#user) }
-    const key = window ? left.store.key({ ...parts, page: environment.randomUUID() }) : scope
+    const key = window ? left.store.key({ ...parts, page: this.#tab ?? environment.randomUUID() }) : scope
     if (!left.claim(key)) return []
     const tabKey = left.store.key({ ...parts, page: 'tab' })
     // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
-    const ofTab = this.#tabs && !this.#isAnonymous ? undefined : this.#ofTab
-    if (this.#isPersistent) void this.#tabs?.set(key, { value: {}, timestamp: 0 })
-    const restored = await this.#adopt(parts, ofTab?.peek(tabKey))
+    const ofTab = this.#tab !== undefined && !this.#isAnonymous ? undefined : this.#ofTab
+    const restored = await this.#adopt(parts, ended, ofTab?.peek(tabKey))
     void ofTab?.set(tabKey, key)
     this.#isStored = !era.isOver
     return restored
   }
 
   /** Moves the messages that are free for this page to the own entry, oldest first. */
-  async #adopt(parts: KeyParts, ofTab?: string): Promise<StoredMessage[]> {
+  async #adopt(parts: KeyParts, ended: readonly string[], ofTab?: string): Promise<StoredMessage[]> {
     const { environment } = this.#scope
     const left = this.#left
+    const ofEnded = new Set(ended.map(page => left.store.key({ ...parts, page })))
     const mayAdopt = (key: string) =>
       environment.page?.window
-        ? key !== left.key && (key === ofTab || !this.#isAnonymous || this.#tabs?.has(key))
+        ? key !== left.key && (key === ofTab || !this.#isAnonymous || ofEnded.has(key))
         : key === left.key
     const lists: StoredMessage[][] = []
     const taken: string[] = []
@@ -176,7 +170,9 @@ class StoredQueue implements QueueStore {
       lists.push(readMessages(messages))
       if (key !== left.key) taken.push(key)
     }
-    const isFresh = ({ timestamp }: StoredMessage) => environment.clock.now() - timestamp < this.#expiresAfterMs
+    // What the tab has said to the others is in the log of each.
+    const isFresh = ({ id, timestamp }: StoredMessage) =>
+      environment.clock.now() - timestamp < this.#expiresAfterMs && !this.#outbox.log.find(id)
     const ageOf = ([first]: StoredMessage[]) => first?.timestamp ?? 0
     const fresh = lists
       .sort((one, other) => ageOf(one) - ageOf(other))
@@ -221,7 +217,7 @@ class StoredQueue implements QueueStore {
       // A listener may have signed the user out.
       if (!this.#isKnown(entry)) continue
       // Another tab may have said it, so that it is shown.
-      if (!isAdopted(entry)) this.#accepted(entry, this.#tabs !== undefined)
+      if (!isAdopted(entry)) this.#accepted(entry, this.#tab !== undefined)
       // With a receipt it can be sent again safely, in its session.
       else if (ledger.isSentAgain(entry)) this.#accepted(entry, true)
       else if (!ledger.hasKey(entry)) {
@@ -382,7 +378,7 @@ class StoredQueue implements QueueStore {
 
   /** Whether anybody may be the user, so that only the tab's own queue is restored, and those of its conversation. */
   get #isAnonymous(): boolean {
-    return this.#isPersistent && this.#user === ANONYMOUS
+    return this.#user === ANONYMOUS
   }
 
   /** The parts of the keys of a user: of all queues, or in a page of an unknown user those of everybody. */
@@ -392,24 +388,23 @@ class StoredQueue implements QueueStore {
 }
 
 /**
- * Creates the part that stores the queue: with `persistQueue` in IndexedDB in a page and in the configured adapter elsewhere,
- * otherwise in the memory of the tabs that share the conversation. Undefined without both.
+ * Creates the part that stores the queue: in IndexedDB in a page, in the configured adapter elsewhere; undefined, with a warning,
+ * without either.
  *
- * @param tabs what these tabs share
+ * @param tab the id of this tab among those that share the conversation
  */
 export function createStoredQueue(
   scope: AgentScope<never>,
   parts: { authentication: AuthenticationService; outbox: Outbox },
-  tabs: TabStore | undefined,
+  tab: string | undefined,
 ): StoredQueue | undefined {
-  const adapter = openStore(scope) ?? tabs
-  return adapter && new StoredQueue(scope, parts, adapter, tabs)
+  const adapter = openStore(scope)
+  return adapter && new StoredQueue(scope, parts, adapter, tab)
 }
 
 /** The store that outlives the page or the process; undefined, with a warning, where there is none. */
 function openStore({ config, environment, logger }: AgentScope<never>): CacheAdapter | undefined {
-  const { cache, persistQueueMs } = config
-  if (persistQueueMs === undefined) return undefined
+  const { cache } = config
   const { page } = environment
   const missing = findMissing(cache, page)
   if (missing) return void logger.warn(`\`persistQueue\` has no effect: ${missing}.`)
@@ -461,8 +456,6 @@ function toStored(
   return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
 }
 
-const PREVIOUS_PAGE = { order: -1, number: -1, at: 0, opening: 'previous page' } as const
-
 /** A stored message as an entry of the outbox. */
 function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): DeliveryRecord {
   return {
@@ -471,11 +464,11 @@ function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): Del
     isMasked: true,
     message: detachMessage(Message.fromJSON(data, { messageId: id, timestamp, from, to }), data),
     state: written ? 'sent' : 'queued',
-    ...(written && { written: { ...PREVIOUS_PAGE, sessionFingerprint: written.sessionFingerprint } }),
+    ...(written && { written: writtenElsewhere(written.sessionFingerprint) }),
   }
 }
 
 /** Whether the previous page wrote the entry, and this one has not written it yet. */
 function isAdopted({ written }: DeliveryRecord): boolean {
-  return written?.opening === 'previous page'
+  return written?.opening === 'another page'
 }

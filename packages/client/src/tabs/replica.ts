@@ -1,10 +1,11 @@
 import { ROLE } from '@aiagent/protocol'
-import { type DeliveryRecord, isSettled, stateOf } from '../log/delivery.ts'
+import { type DeliveryRecord, isSettled, stateOf, writtenElsewhere } from '../log/delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
 import { Message } from '../log/message.ts'
 import { SETTLED_LIMIT } from '../log/message-log.ts'
 import { findShownOfTabs, showOnce } from '../log/other-pages.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
+import { fnv1a } from '../util/fnv1a.ts'
 import type { TabLink } from './tab-link.ts'
 import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
@@ -62,17 +63,21 @@ export class Replica {
   }
 
   /** The outbox has accepted a message of this tab, which may have been another one's. */
-  handleAccepted(message: Message): void {
-    const { messageId } = message
-    if (messageId === undefined) return
-    const { sessionId } = this.#parts.scope.facts
-    this.#link.post(undefined, { kind: 'said', message: saidMessage(message, messageId, sessionId) })
+  handleAccepted(record: DeliveryRecord): void {
+    this.#link.post(undefined, this.#said(record))
+  }
+
+  #said({ id, message, reply, elsewhere }: DeliveryRecord): TabMessage & { readonly kind: 'said' } {
+    const isQuestion = elsewhere ? !elsewhere.mayBeSent : reply !== undefined
+    const said = saidMessage(message, id, this.#parts.scope.facts.sessionId)
+    return { kind: 'said', message: said, ...(isQuestion && { isQuestion }) }
   }
 
   // ── What the other tabs say ───────────────────────────────────────────────────────────────────────────────────────
 
   /** A tab has sent a message, or repeats one that was sent before. */
-  receive(from: string, { message: said, owner = from, state, reason }: TabMessage & { readonly kind: 'said' }): void {
+  receive(from: string, message: TabMessage & { readonly kind: 'said' }): void {
+    const { message: said, owner = from, state, reason } = message
     const { log } = this.#parts
     const known = log.find(said.id)
     // The one of this tab.
@@ -83,7 +88,7 @@ export class Replica {
       if (OPEN_STATES.has(state) && from !== this.#link.leader) this.#recallSoon()
     }
     if (known) known.elsewhere.owner = owner
-    else this.#add(owner, said, state)
+    else this.#add(owner, message)
     if (state === undefined) return
     // A tab repeats what it knew when it was asked.
     if (this.#arrived.delete(said.id)) this.update(owner, said.id, 'acknowledged', undefined, said.timestamp)
@@ -107,15 +112,16 @@ export class Replica {
     const unheard = new Map<string, DeliveryRecord>()
     for (const { from, message } of envelopes)
       if (message.kind === 'said' && message.state === undefined)
-        unheard.set(message.message.id, createRecord(from, message.message))
+        unheard.set(message.message.id, createRecord(from, message))
       else if (message.kind === 'delivery' && isSettled(message.state as DeliveryState)) unheard.delete(message.id)
     for (const record of unheard.values()) this.#parts.outbox.ledger.tell(record, 'queued', 'unknown', reason)
   }
 
   /** Adds a message, and shows it unless a history has shown it before it arrived, under another id. */
-  #add(owner: string, said: SaidMessage, state: string | undefined): void {
+  #add(owner: string, message: TabMessage & { readonly kind: 'said' }): void {
     const { log, outbox } = this.#parts
-    const record = createRecord(owner, said)
+    const { message: said, state } = message
+    const record = createRecord(owner, message)
     log.add(record, log.elsewhere)
     const oldest = log.elsewhere.size > SETTLED_LIMIT && log.elsewhere.first
     if (oldest) outbox.ledger.settle(oldest, 'unknown', 'limit')
@@ -147,8 +153,8 @@ export class Replica {
     this.#tell(undefined, record => OPEN_STATES.has(stateOf(record)))
   }
 
-  /** Tells a new tab which messages of this one have not arrived. */
-  greet(tab: string): void {
+  /** Tells a new tab, or all others when this one is new, which messages of this one have not arrived. */
+  greet(tab: string | undefined): void {
     this.#tell(tab, record => !record.elsewhere && OPEN_STATES.has(stateOf(record)))
   }
 
@@ -204,15 +210,14 @@ export class Replica {
    * tabs.
    */
   #tell(to: string | undefined, isWanted: (record: DeliveryRecord) => boolean): void {
-    const { log, scope } = this.#parts
+    const { log } = this.#parts
     const shown = log.entries({ direction: 'sent' }).flatMap(({ message }) => log.find(message.messageId ?? '') ?? [])
     const others = this.#records.sort((one, other) => one.timestamp - other.timestamp)
     for (const record of new Set([...shown, ...others])) {
       if (!isWanted(record)) continue
-      const { id, message, reason, elsewhere } = record
+      const { reason, elsewhere } = record
       this.#link.post(to, {
-        kind: 'said',
-        message: saidMessage(message, id, scope.facts.sessionId),
+        ...this.#said(record),
         state: stateOf(record),
         ...(reason && { reason }),
         ...(elsewhere && { owner: elsewhere.owner }),
@@ -254,6 +259,24 @@ export class Replica {
       elsewhere.isInHistory = true
       if (elsewhere.isLeft || (state === 'unknown' && reason === 'page_ended')) this.#settle(record, 'acknowledged')
     }
+  }
+
+  /** Whether anything is to be done about tabs that have ended. */
+  hasUnsettled(tabs: readonly string[]): boolean {
+    return [...this.#parts.log.elsewhere].some(({ elsewhere }) => elsewhere && tabs.includes(elsewhere.owner))
+  }
+
+  /** Sends what tabs left unsent, whose pages are gone. Where the service drops repetitions also what it may not have. */
+  takeOver(tabs: readonly string[]): void {
+    const { log, outbox, scope } = this.#parts
+    const { facts } = scope
+    const { ledger } = outbox
+    const left = [...log.elsewhere].filter(isElsewhere).filter(({ elsewhere }) => tabs.includes(elsewhere.owner))
+    const isRepeatable = (record: DeliveryRecord) =>
+      facts.hasReceipts && !record.trace && ledger.hasKey(record) && ledger.isOfSession(record)
+    outbox.takeOver(
+      left.filter(record => (record.state === 'queued' ? record.elsewhere.mayBeSent : isRepeatable(record))),
+    )
   }
 
   /**
@@ -301,6 +324,8 @@ export class Replica {
   leaveSession(by: string | undefined, isAnswered: (id: string) => boolean): void {
     for (const record of this.#records) {
       const { id, state, elsewhere } = record
+      // That tab may be the one that has taken it.
+      if (by === undefined) elsewhere.mayBeSent = false
       if (state === 'sent' && isAnswered(id)) elsewhere.sentAt = Number.NEGATIVE_INFINITY
       else if (elsewhere.owner === by && !isSettled(state)) this.#set(record, 'unknown', 'session_ended')
     }
@@ -328,7 +353,7 @@ export class Replica {
   /** Returns whether the state has changed. Another tab may report what it knew before there was an outcome. */
   #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined): boolean {
     const { state: previous } = record
-    const { log, outbox } = this.#parts
+    const { log, outbox, scope } = this.#parts
     const { ledger } = outbox
     if (state === previous || (isSettled(previous) && !mayFollow(previous, state))) return false
     // Repeated, as this tab has not heard.
@@ -338,7 +363,9 @@ export class Replica {
     }
     if (isSettled(state)) ledger.settle(record, state, reason)
     else if (state === 'sent') {
+      const { sessionId } = scope.facts
       log.elsewhere.add(record)
+      record.written = writtenElsewhere(sessionId === undefined ? undefined : fnv1a(sessionId))
       record.isUnreported = true
       ledger.report(record)
     }
@@ -350,10 +377,13 @@ function isElsewhere(record: DeliveryRecord): record is ElsewhereRecord {
   return record.elsewhere !== undefined
 }
 
-function createRecord(owner: string, said: SaidMessage): ElsewhereRecord {
-  const { id, persona, role, content, messageData, sessionId, timestamp } = said
-  const message = new Message(persona, role, content, { messageId: id, messageData, sessionId, timestamp })
-  const elsewhere = { owner, sentAt: timestamp, isInHistory: false, isLeft: false }
+function createRecord(
+  owner: string,
+  { message: said, isQuestion }: TabMessage & { readonly kind: 'said' },
+): ElsewhereRecord {
+  const { id, persona, role, content, timestamp } = said
+  const message = new Message(persona, role, content, { ...said, messageId: id })
+  const elsewhere = { owner, mayBeSent: !isQuestion, sentAt: timestamp, isInHistory: false, isLeft: false }
   return { id, timestamp, message, state: 'queued', isMasked: true, elsewhere }
 }
 
@@ -405,7 +435,7 @@ function isReason(reason: string | undefined): reason is DeliveryReason {
  * @param present session of the tabs. The id of another one opens a conversation that the others may not know
  */
 function saidMessage(
-  { persona, role, content, messageData, sessionId, timestamp = 0 }: Message,
+  { persona, role, content, messageData, sessionId, timestamp = 0, from, to }: Message,
   id: string,
   present: string | undefined,
 ): SaidMessage {
@@ -417,5 +447,7 @@ function saidMessage(
     ...(content !== undefined && { content }),
     ...(messageData && { messageData }),
     ...(sessionId !== undefined && sessionId === present && { sessionId }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
   }
 }

@@ -2,8 +2,8 @@ import { isJsonObject, ROLE } from '@aiagent/protocol'
 import { takeStoredLogin } from '../auth/stored-login.ts'
 import type { SharedConversation } from '../chat/shared-conversation.ts'
 import type { Transport, TransportListener } from '../chat/transport.ts'
+import type { DeliveryRecord } from '../log/delivery.ts'
 import type { DeliveryUpdate } from '../log/delivery-state.ts'
-import type { Message } from '../log/message.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { clearStored } from '../storage/clear-stored.ts'
@@ -11,7 +11,6 @@ import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { Replica } from './replica.ts'
-import { ReplicatedStore } from './replicated-store.ts'
 import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
 import { type LinkEvent, TabLink } from './tab-link.ts'
@@ -40,8 +39,6 @@ export class TabGroup implements SharedConversation {
   readonly session: GroupSession
   /** Whose turn it is to ask. */
   readonly turn: QuestionTurn
-  /** The queues of the tabs, where no store of the browser holds them. */
-  readonly store: ReplicatedStore
   /** Whether the context, or the sign-out, of another tab is being applied, which is not repeated. */
   #isApplying = false
   #token: string | undefined
@@ -58,7 +55,6 @@ export class TabGroup implements SharedConversation {
     this.replica = new Replica(parts, this.#link)
     this.session = new GroupSession(parts, this.#signOuts, this.#link, this.#hub, this.#sockets, this.replica)
     this.turn = new QuestionTurn(this.#link, this.session)
-    this.store = new ReplicatedStore(scope.environment.clock, this.#link)
   }
 
   /** Whether another tab renews the token. */
@@ -100,7 +96,7 @@ export class TabGroup implements SharedConversation {
       case 'demoted':
         return this.#hub.end()
       case 'joined':
-        return this.store.repeat()
+        return this.replica.greet(undefined)
       case 'message':
         return this.#receive(event.from, event.message)
       case 'missed':
@@ -108,7 +104,7 @@ export class TabGroup implements SharedConversation {
       case 'leaving':
         return this.replica.handOver()
       case 'ended':
-        return void this.#takeOver(event.tabs)
+        return void this.#takeOver(event.tabs, event.mayReturn)
       case 'signed out':
         return this.#leaveUser()
       case 'left':
@@ -131,7 +127,7 @@ export class TabGroup implements SharedConversation {
     this.replica.recall()
     if (!isLeader) return
     this.session.announce()
-    void this.#takeOver([])
+    void this.#parts.outbox.restore()
   }
 
   /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
@@ -144,18 +140,20 @@ export class TabGroup implements SharedConversation {
   }
 
   /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */
-  async #takeOver(ended: readonly string[]): Promise<void> {
-    const { outbox } = this.#parts
+  async #takeOver(ended: readonly string[], mayReturn: ReadonlySet<string>): Promise<void> {
+    const { outbox, scope } = this.#parts
     for (const tab of ended) this.#hub.forget(tab)
     // Another tab may have sent what is left, or withdrawn it, which this one has missed. A wait for nothing would take a page that
     // leaves at this moment out of the back/forward cache.
-    if (this.store.keys().length > 0) await this.#link.syncedWithAll()
-    if (!this.#link.isLeader) return this.#link.watch(...ended)
-    await outbox.restore()
-    outbox.repeatAdopted()
+    if (this.replica.hasUnsettled(ended)) await this.#link.syncedWithAll()
+    // Ends that nobody has dealt with are found again.
+    if (!this.#link.isLeader || !scope.status.isReady) return this.#link.watch(...ended)
+    const gone = ended.filter(tab => !mayReturn.has(tab))
+    this.replica.takeOver(gone)
+    await outbox.restore(gone)
     await this.replica.handleEnded(ended)
     // The last thing that such a tab has said may be known to another one only.
-    if (ended.length > 0) this.replica.recall()
+    this.replica.recall()
   }
 
   #receive(from: string, message: TabMessage): void {
@@ -198,9 +196,7 @@ export class TabGroup implements SharedConversation {
       }
       case 'recall':
         this.replica.answer(from, message.known)
-        if (!message.known) return
-        this.store.repeat()
-        this.#tellFacts(from)
+        if (message.known) this.#tellFacts(from)
         return
       case 'delivery':
         return this.replica.update(from, message.id, message.state, message.reason)
@@ -225,8 +221,6 @@ export class TabGroup implements SharedConversation {
         return this.#link.post(from, { kind: 'synced', nonce: message.nonce })
       case 'left':
         return this.#leaveUser()
-      case 'stored':
-        return this.store.receive(message.key, message.value, message.version)
       case 'sync':
       case 'synced':
         return
@@ -246,7 +240,6 @@ export class TabGroup implements SharedConversation {
 
   /** Tells a new tab what it cannot learn from the service. */
   #greet(tab: string): void {
-    this.store.repeat()
     this.replica.greet(tab)
     if (!this.#link.isLeader) return
     this.#tellFacts(tab)
@@ -296,6 +289,16 @@ export class TabGroup implements SharedConversation {
 
   // ── The agent of this tab ─────────────────────────────────────────────────────────────────────────────────────────
 
+  /** The id of this tab in the group. */
+  get id(): string {
+    return this.#link.id
+  }
+
+  /** Whether this tab is one of a group, which sends what it leaves unsent. */
+  get isJoined(): boolean {
+    return this.#link.key !== undefined
+  }
+
   /** Opens a connection of the agent; undefined while it shares none. */
   open(address: string, listener: TransportListener): Transport | undefined {
     return this.#link.key === undefined ? undefined : this.#sockets.open(address, listener)
@@ -311,7 +314,6 @@ export class TabGroup implements SharedConversation {
     }
     if (key !== undefined) this.#signOuts.leave(key)
     this.#link.leave('signed_out')
-    this.store.forget()
   }
 
   /** The transcript of this tab was dropped: its next session begins a conversation. */
@@ -322,8 +324,8 @@ export class TabGroup implements SharedConversation {
   }
 
   /** The outbox has accepted a message of this tab. */
-  handleAccepted(message: Message): void {
-    this.replica.handleAccepted(message)
+  handleAccepted(record: DeliveryRecord): void {
+    this.replica.handleAccepted(record)
     // Outside of the call that sends it.
     void Promise.resolve().then(() => this.session.wake())
   }
@@ -361,7 +363,6 @@ export class TabGroup implements SharedConversation {
     if (!isAnonymous(key)) return this.#link.post(undefined, { kind: 'token', token })
     this.replica.handleMoved()
     this.turn.end()
-    this.store.forget()
     this.session.enter(keyFor(token, key))
     void this.#parts.outbox.restore()
   }

@@ -33,14 +33,7 @@ const ANSWER_LIMIT_MS = 1_000
 const LOOK_VALID_MS = ANSWER_LIMIT_MS / 2
 
 /** What a tab is told when it joins: it is not posted before another tab has said something. */
-const TOLD_WHEN_JOINING: ReadonlySet<TabMessage['kind']> = new Set([
-  'said',
-  'delivery',
-  'stored',
-  'frame',
-  'read',
-  'context',
-])
+const TOLD_WHEN_JOINING: ReadonlySet<TabMessage['kind']> = new Set(['said', 'delivery', 'frame', 'read', 'context'])
 
 /** What happens in the group, for the part above. */
 export type LinkEvent =
@@ -61,8 +54,8 @@ export type LinkEvent =
   | { readonly kind: 'missed'; readonly tab: string | undefined }
   /** The page is being left: the last moment to tell the other tabs something. */
   | { readonly kind: 'leaving' }
-  /** Other tabs have ended. Only the leader learns of it. */
-  | { readonly kind: 'ended'; readonly tabs: readonly string[] }
+  /** Other tabs have ended, some of which may come back. Only the leader learns of it. */
+  | { readonly kind: 'ended'; readonly tabs: readonly string[]; readonly mayReturn: ReadonlySet<string> }
   /** The user of the group has signed out, which this tab was not told. */
   | { readonly kind: 'signed out' }
   /** This tab has left the group. */
@@ -81,6 +74,12 @@ interface Membership {
   timer: unknown
 }
 
+/** What a page holds until it ends or leaves the group, also while it is in the back/forward cache: it has its queue. */
+interface HeldPage {
+  readonly lock: string
+  readonly release: Promise<Release>
+}
+
 export class TabLink {
   /** Unique for this tab and agent. */
   readonly id: string
@@ -91,6 +90,7 @@ export class TabLink {
   readonly #channel: TabChannel
   readonly #watch = new LeaderWatch()
   #membership: Membership | undefined
+  #page: HeldPage | undefined
   /** Since when this tab leads, on the monotonic clock; undefined while it does not. */
   #leadsSince: number | undefined
   #leader: string | undefined
@@ -155,6 +155,7 @@ export class TabLink {
     const tabLock = `${name}-tab-${this.id}`
     const tab = hold(window, tabLock).catch(() => () => {})
     const releaseTab = () => void tab.then(release => release())
+    this.#holdPage(`${name}-page-${this.id}`)
     const leadership = new Leadership(window, name, tabLock, isLeading => (isLeading ? this.#lead() : this.#lose()))
     this.#signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
@@ -179,9 +180,21 @@ export class TabLink {
     void this.enter(key)
   }
 
+  #holdPage(lock: string): void {
+    if (this.#page?.lock === lock) return
+    this.#releasePage()
+    this.#page = { lock, release: hold(this.#window, lock).catch(() => () => {}) }
+  }
+
+  #releasePage(): void {
+    void this.#page?.release.then(release => release())
+    this.#page = undefined
+  }
+
   #leave(reason: DeliveryReason): void {
     const unheard = (envelopes: readonly TabEnvelope[]) => this.#handle({ kind: 'unheard', envelopes, reason })
     if (this.#channel.isOpen) this.#part(() => this.#channel.leave(unheard))
+    this.#releasePage()
     this.#membership = undefined
     this.#leader = undefined
     this.#isResting = false
@@ -392,8 +405,9 @@ export class TabLink {
     return false
   }
 
-  async #living({ name }: Membership): Promise<Set<string>> {
-    const start = `${name}-tab-`
+  /** The tabs that run, or those whose page may run again. */
+  async #living({ name }: Membership, what: 'tab' | 'page' = 'tab'): Promise<Set<string>> {
+    const start = `${name}-${what}-`
     const held = await names(this.#window, start)
     return new Set([...held.keys()].map(each => each.slice(start.length)))
   }
@@ -406,7 +420,9 @@ export class TabLink {
       this.#tabs.delete(tab)
       this.#channel.forget(tab)
     }
-    if (ended.length > 0) this.#handle({ kind: 'ended', tabs: ended })
+    if (ended.length === 0) return
+    const mayReturn = await this.#living(membership, 'page')
+    this.#handle({ kind: 'ended', tabs: ended, mayReturn })
   }
 
   #receive(envelope: TabEnvelope): void {

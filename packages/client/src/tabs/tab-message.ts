@@ -27,7 +27,6 @@ const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
 const isObject = (value: unknown): value is Record<string, unknown> => isJsonObject(value)
 const areTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
 const isAction = (value: unknown): value is 'retry' | 'cancel' => value === 'retry' || value === 'cancel'
-const isEntry = (value: unknown): value is unknown => value === null || isJsonObject(value)
 
 function orNull<Value>(check: Check<Value>): Check<Value | null> {
   return (value): value is Value | null => value === null || check(value)
@@ -54,6 +53,8 @@ const isSaid = objectOf({
   sessionId: orNot(isText),
   /** Milliseconds since the epoch. */
   timestamp: isNumber,
+  from: orNot(isText),
+  to: orNot(isText),
 })
 
 /** A message of the user as the other tabs show it: masked, as it is sent. */
@@ -102,9 +103,15 @@ const MESSAGES = {
   session: { sessionId: isText, conversation: orNot(isText) },
   /**
    * A tab has sent a message: `owner`, if it is not the sender of this. Of a message of before the state is present, and the
-   * reason of that.
+   * reason of that. A question is sent by no other tab: its promise ends with the page.
    */
-  said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
+  said: {
+    message: isSaid,
+    isQuestion: orNot(isFlag),
+    owner: orNot(isText),
+    state: orNot(isText),
+    reason: orNot(isText),
+  },
   /**
    * To all, or from a new follower to its leader: which messages of others have not arrived? The answer is `said` for each.
    * A browser may drop what is posted to a page that it has stopped. A tab that may have missed messages lists the last ones
@@ -124,8 +131,6 @@ const MESSAGES = {
   left: {},
   /** The sender, which was anonymous, gets a user, and takes the session with it. Each tab that lets go of it answers with `synced`. */
   taken: { sessionId: isText, nonce: isInteger },
-  /** An entry of the replicated queue; null when it was removed. */
-  stored: { key: isText, value: isEntry, version: isInteger },
 } as const
 
 type Messages = typeof MESSAGES

@@ -139,7 +139,8 @@ describeInPages('five tabs that share a conversation', at => {
     for (const page of [user, other]) await untilTalk(page, 2)
     await other.evaluate(async () => {
       const { held = [] } = await navigator.locks.query()
-      const name = held.find(lock => lock.name && /^aiagent-tabs-(?!.*-(?:tab-|question))/.test(lock.name))?.name ?? ''
+      const name =
+        held.find(lock => lock.name && /^aiagent-tabs-(?!.*-(?:tab-|page-|question))/.test(lock.name))?.name ?? ''
       const channel = new BroadcastChannel(name)
       const posted: string[] = []
       channel.onmessage = ({ data }) => void posted.push(JSON.stringify(data))
