@@ -123,7 +123,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   resume: withTests(whole('resume', 'session-resume', 'stored-session'), [`${client}/ai-agent.resume{,-fate}.test.ts`]),
   'tabs-sockets': tabs('socket-hub', 'tab-sockets'),
   'tabs-link': tabs('tab-link', 'tab-channel', 'tab-message', 'leadership', 'leader-watch'),
-  'tabs-messages': tabs('foreign-messages', 'replicated-store', 'question-turn'),
+  'tabs-messages': tabs('replica', 'question-turn'),
   'tabs-session': tabs('group-session', 'sign-outs', 'group-key'),
   chat: whole('chat', 'chat', 'connection'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),

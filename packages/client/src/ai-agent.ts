@@ -13,6 +13,7 @@ import {
   type CallerInfo,
   type CallTranscriptEntry,
   NO_CALL_TRANSCRIPT,
+  tellCallTranscript,
 } from './contact-center/connector/call-details.ts'
 import type { InitializationResult } from './contact-center/portal/gates.ts'
 import type { MessageProcessor } from './conversation/handlers.ts'
@@ -377,7 +378,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
   clearCallTranscript(): void {
     const { calls, scope } = this.#parts
     if (calls) calls.clearTranscript()
-    else scope.emit('callTranscriptUpdate', () => ({ entries: NO_CALL_TRANSCRIPT }))
+    else tellCallTranscript(scope, NO_CALL_TRANSCRIPT)
   }
 
   /** The caller, or null. */

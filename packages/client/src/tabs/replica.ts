@@ -109,12 +109,20 @@ export class Replica {
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
   reportUnheard(envelopes: readonly TabEnvelope[], reason: DeliveryReason): void {
+    const { ledger } = this.#parts.outbox
     const unheard = new Map<string, DeliveryRecord>()
-    for (const { from, message } of envelopes)
+    for (const { from, message } of envelopes) {
       if (message.kind === 'said' && message.state === undefined)
         unheard.set(message.message.id, createRecord(from, message))
-      else if (message.kind === 'delivery' && isSettled(message.state as DeliveryState)) unheard.delete(message.id)
-    for (const record of unheard.values()) this.#parts.outbox.ledger.tell(record, 'queued', 'unknown', reason)
+      const record = message.kind === 'delivery' && unheard.get(message.id)
+      if (!record) continue
+      if (message.state !== 'sent') unheard.delete(message.id)
+      else {
+        record.isUnreported = true
+        ledger.report(record)
+      }
+    }
+    for (const record of unheard.values()) ledger.tell(record, stateOf(record), 'unknown', reason)
   }
 
   /** Adds a message, and shows it unless a history has shown it before it arrived, under another id. */

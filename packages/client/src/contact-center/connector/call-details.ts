@@ -1,3 +1,4 @@
+import type { AgentScope } from '../../scope.ts'
 /** One utterance in the call that the contact center's platform handles. */
 export interface CallTranscriptEntry {
   /** The speaker, as the platform names them. */
@@ -45,4 +46,13 @@ export interface CallTranscriptUpdate {
   entry?: CallTranscriptEntry
   /** The whole transcript of the call. */
   entries: readonly CallTranscriptEntry[]
+}
+
+/** Tells that the transcript of the call has changed. Without `entry` it was cleared, which is told even when it was empty. */
+export function tellCallTranscript(
+  scope: AgentScope<'callTranscriptUpdate'>,
+  entries: readonly CallTranscriptEntry[],
+  entry?: CallTranscriptEntry,
+): void {
+  scope.emit('callTranscriptUpdate', () => (entry ? { entry, entries } : { entries }))
 }

@@ -7,6 +7,7 @@ import {
   type CallTranscriptInput,
   type FilterTags,
   NO_CALL_TRANSCRIPT,
+  tellCallTranscript,
   type UserContext,
 } from './call-details.ts'
 
@@ -69,13 +70,13 @@ export class CallState {
     const timestamp = Number.isNaN(given.getTime()) ? new Date(this.#scope.environment.clock.now()) : given
     const entry = Object.freeze({ sender: textOf(input.sender), content: textOf(input.content), timestamp })
     this.#entries = Object.freeze([...this.#entries, entry])
-    this.#scope.emit('callTranscriptUpdate', () => ({ entry, entries: this.#entries }))
+    tellCallTranscript(this.#scope, this.#entries, entry)
   }
 
-  /** Empties the transcript. Emits `callTranscriptUpdate` even when it was empty. */
+  /** Empties the transcript. */
   clearTranscript(): void {
     this.#entries = NO_CALL_TRANSCRIPT
-    this.#scope.emit('callTranscriptUpdate', () => ({ entries: this.#entries }))
+    tellCallTranscript(this.#scope, this.#entries)
   }
 
   /** @param info replaces the known caller; null removes it */
