@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+import type { AiAgent } from './ai-agent.ts'
 
 const settings = { heartbeatBeforeReply: false, capabilities: [] }
 
@@ -71,5 +72,67 @@ describe('the messages of a tab that has ended', () => {
     await passUntil(() => linesOf(four).length === 4, 'the messages in the fourth tab')
     for (const tab of [one, three, four])
       expect(linesOf(tab).toSorted()).toEqual([...Array(2).fill('received You said: yes'), 'sent yes', 'sent yes'])
+  })
+})
+
+describe('the queue of a tab that has ended', () => {
+  /** A tab that is connected, and one that is not and has a message to send. */
+  const queued = async (say: (agent: AiAgent) => unknown) => {
+    const tabs = setUpTabs({ settings })
+    const one = await tabs.connected()
+    const two = await tabs.open()
+    say(two.agent)
+    await tabs.passUntil(() => linesOf(one).includes('sent hello'), 'the message in the connected tab')
+    const id = one.agent.getTranscript().at(-1)?.message.messageId ?? ''
+    const accepted = () => {
+      const [session] = tabs.emulator.world.sessions.values()
+      return session?.received.entries().filter(({ message }) => message?.content === 'hello').length
+    }
+    expect(one.agent.delivery(id)?.state).toBe('queued')
+    return { ...tabs, one, two, id, accepted }
+  }
+
+  it('[REL-64] is sent once by another one, which its host has destroyed', async () => {
+    const { one, two, id, accepted, passUntil, connected } = await queued(agent => agent.send('hello'))
+    const outcome = two.agent.delivery(id)?.outcome
+    await two.agent.destroy()
+    await expect(outcome).resolves.toBe('unknown')
+    await passUntil(() => linesOf(one).includes('received You said: hello'), 'the answer')
+    expect(accepted()).toBe(1)
+    expect(one.agent.delivery(id)?.cancel()).toBe(false)
+    const three = await connected()
+    await one.agent.send('again')
+    await passUntil(() => linesOf(three).includes('received You said: again'), 'the answer in a new tab')
+    expect(accepted()).toBe(1)
+  })
+
+  it('[REL-64] is not sent where it is a question, whose promise has ended with it', async () => {
+    const { one, two, id, accepted, passUntil } = await queued(agent => agent.ask('hello').catch(() => {}))
+    two.tab.crash()
+    await passUntil(() => one.agent.delivery(id)?.state !== 'queued', 'the outcome')
+    expect(one.agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'page_ended' })
+    expect(accepted()).toBe(0)
+  })
+
+  it('[REL-64] [REL-155] is sent by itself where its page comes back from the back/forward cache', async () => {
+    const { one, two, id, accepted, passUntil } = await queued(agent => agent.send('hello'))
+    two.tab.hide()
+    await passUntil(() => one.agent.delivery(id)?.state === 'unknown', 'the report')
+    expect(accepted()).toBe(0)
+    two.tab.show()
+    await two.agent.connect()
+    await passUntil(() => linesOf(one).includes('received You said: hello'), 'the answer')
+    expect(accepted()).toBe(1)
+    await passUntil(() => one.agent.delivery(id)?.state === 'sent', 'the later report')
+  })
+
+  it('[REL-64] is withdrawn when the host of another tab cancels it before', async () => {
+    const { one, two, id, accepted, passUntil, clock } = await queued(agent => agent.send('hello'))
+    expect(one.agent.delivery(id)?.cancel()).toBe(true)
+    await passUntil(() => two.agent.delivery(id)?.state === 'cancelled', 'the withdrawal')
+    two.tab.crash()
+    await clock.advance(5_000)
+    expect(one.agent.delivery(id)?.state).toBe('cancelled')
+    expect(accepted()).toBe(0)
   })
 })

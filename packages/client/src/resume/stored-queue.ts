@@ -172,7 +172,8 @@ class StoredQueue implements QueueStore {
     }
     // What the tab has said to the others is in the log of each.
     const isFresh = ({ id, timestamp }: StoredMessage) =>
-      environment.clock.now() - timestamp < this.#expiresAfterMs && !this.#outbox.log.find(id)
+      environment.clock.now() - timestamp < this.#expiresAfterMs &&
+      (this.#tab === undefined || !this.#outbox.log.find(id))
     const ageOf = ([first]: StoredMessage[]) => first?.timestamp ?? 0
     const fresh = lists
       .sort((one, other) => ageOf(one) - ageOf(other))

@@ -101,10 +101,11 @@ export class Replica {
   }
 
   /** A tab repeats what became of another one's message. Of the rest it may know less than this one. */
-  #learn(known: ElsewhereRecord, from: string, state = '', reason?: string): void {
+  #learn(known: ElsewhereRecord, from: string, state: string | undefined, reason: string | undefined): void {
     const isProof = state === 'acknowledged' || state === 'cancelled'
     const isOutcome = isProof || (from === this.#link.leader && (state === 'unknown' || state === 'failed'))
-    if (isOutcome) this.#set(known, state, isReason(reason) ? reason : undefined)
+    const isWrite = known.state === 'queued' && state === 'sent'
+    if (isOutcome || isWrite) this.#set(known, state, isReason(reason) ? reason : undefined)
   }
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
@@ -174,6 +175,8 @@ export class Replica {
     const { leader, isLeader } = this.#link
     if (leader === undefined) return
     const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
+    // What was queued before it had joined.
+    if (!known) this.greet(undefined)
     this.#joinedAt ??= this.#now
     this.#link.post(known || isLeader ? undefined : leader, { kind: 'recall', ...(known && { known }) })
   }
@@ -283,7 +286,10 @@ export class Replica {
     const isRepeatable = (record: DeliveryRecord) =>
       facts.hasReceipts && !record.trace && ledger.hasKey(record) && ledger.isOfSession(record)
     outbox.takeOver(
-      left.filter(record => (record.state === 'queued' ? record.elsewhere.mayBeSent : isRepeatable(record))),
+      left.filter(record => {
+        const { mayBeSent, isInHistory } = record.elsewhere
+        return record.state === 'queued' ? mayBeSent && !isInHistory : isRepeatable(record)
+      }),
     )
   }
 

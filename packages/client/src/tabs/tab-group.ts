@@ -95,8 +95,6 @@ export class TabGroup implements SharedConversation {
         return this.#handleLeader()
       case 'demoted':
         return this.#hub.end()
-      case 'joined':
-        return this.replica.greet(undefined)
       case 'message':
         return this.#receive(event.from, event.message)
       case 'missed':
@@ -145,7 +143,10 @@ export class TabGroup implements SharedConversation {
     for (const tab of ended) this.#hub.forget(tab)
     // Another tab may have sent what is left, or withdrawn it, which this one has missed. A wait for nothing would take a page that
     // leaves at this moment out of the back/forward cache.
-    if (this.replica.hasUnsettled(ended)) await this.#link.syncedWithAll()
+    if (this.replica.hasUnsettled(ended)) {
+      this.replica.recall()
+      await this.#link.syncedWithAll()
+    }
     // Ends that nobody has dealt with are found again.
     if (!this.#link.isLeader || !scope.status.isReady) return this.#link.watch(...ended)
     const gone = ended.filter(tab => !mayReturn.has(tab))

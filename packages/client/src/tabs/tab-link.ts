@@ -43,8 +43,6 @@ export type LinkEvent =
   | { readonly kind: 'leader' }
   /** This tab no longer leads. A `leader` follows, unless the page is left. */
   | { readonly kind: 'demoted' }
-  /** This tab has joined: it tells the others what it has. */
-  | { readonly kind: 'joined' }
   /** A message of another tab, or of this one to itself. */
   | { readonly kind: 'message'; readonly from: string; readonly message: TabMessage }
   /**
@@ -163,7 +161,6 @@ export class TabLink {
     if (this.#membership?.leadership !== leadership) return
     this.#watch.reset()
     this.post(undefined, { kind: 'hello', isNew: true })
-    this.#handle({ kind: 'joined' })
     if (!this.#isResting) leadership.start()
     this.#lookAfter()
   }
