@@ -21,7 +21,8 @@ const UNKNOWN_USER: ContextUser = { owner: undefined, isKnown: false }
  * The attributes of the conversation. Owns them in memory, and a copy in the store that survives a reload (FLOW-08).
  *
  * Values from the host are copied and frozen at once, so later changes of its objects have no effect. A store that
- * fails costs the copy, never a call. An asynchronous store is not written before it was read.
+ * fails costs the copy, never a call. An asynchronous store is not written before it was read. It is below the conversation,
+ * since a session is created with the attributes.
  */
 export class ContextStore {
   readonly #scope: AgentScope<never>

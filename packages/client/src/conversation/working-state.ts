@@ -1,7 +1,10 @@
 import type { ChatObserver, Connection } from '../chat/connection.ts'
 import type { AgentScope } from '../scope.ts'
 
-/** Longest silence after a heartbeat during which the agent counts as working, in milliseconds. */
+/**
+ * Longest silence after a heartbeat during which the agent counts as working, in milliseconds. Heartbeats come every few seconds, and
+ * a service that dies while it works sends nothing more.
+ */
 const WORKING_LIMIT_MS = 30_000
 
 /** Whether the agent is working on an answer: from a heartbeat until an answer, an error, a close, or silence. */
