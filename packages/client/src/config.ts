@@ -71,17 +71,17 @@ export interface AiAgentConfig {
    */
   maxReconnectDelay?: number
   /**
-   * How long a message may have been under way when the connection broke, in milliseconds: the fate of messages written
-   * later than this before the last frame of the service is in doubt.
+   * How long a message may take to reach the service, in milliseconds. When a connection breaks, the messages are in doubt that
+   * were written after its last received frame, or less than this time before it: they may not have arrived.
    *
-   * A shorter time declares fewer messages `unknown`, and a longer one more. With 0 only those are in doubt that were
-   * written after the last frame, and a page does not doubt an open connection when it wakes or hears nothing.
+   * With a shorter time fewer messages become `unknown`, with a longer one more. With 0 only messages that were written after the
+   * last frame are in doubt, and a page keeps an open connection when it wakes or receives nothing.
    *
    * @default 20_000
    */
   doubtAfterMs?: number
   /**
-   * Whether messages of unknown fate are sent again by themselves after a reconnect. `at-most-once`: no; `deliveryUpdate`
+   * Whether messages that may not have arrived are sent again by themselves after a reconnect. `at-most-once`: no; `deliveryUpdate`
    * reports them as `unknown`, and `agent.delivery(id).retry()` sends them. `at-least-once`: yes, in order and before
    * anything new, so that the service may have a message twice. Without effect where the service has announced receipts:
    * then each message arrives exactly once.

@@ -11,9 +11,9 @@ import { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
 import { EventEmitter } from './util/event-emitter.ts'
 
-/** What several parts of an agent write and read. */
+/** The present status of an agent, which several of its parts write and read. */
 export interface AgentStatus {
-  /** The state of the connection, as the host sees it: while `initialize()` is repeated, the one of that. */
+  /** The state of the connection, as the host sees it: while `initialize()` is repeated, the state of that. */
   state: ConnectionState
   /** Whether messages can be addressed and masked. */
   isReady: boolean

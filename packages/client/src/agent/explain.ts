@@ -7,7 +7,7 @@ import type { AgentScope } from '../scope.ts'
 import type { AgentPhase } from './agent-phase.ts'
 
 /*
- * The present state of an agent in one sentence. A separate chunk: its texts would weigh on every page.
+ * The present state of an agent in one sentence. A separate file in a page: its texts would weigh on every page.
  */
 
 /**
@@ -155,7 +155,7 @@ function chatCause(parts: ExplainedParts): Cause {
         }
       )
     case 'CONNECTED':
-      return chat.isTokenOwed
+      return chat.isTokenMissing
         ? {
             code: 'token_needed',
             text: 'The chat is open and waits for an access token. Call updateAccessToken()',

@@ -44,7 +44,7 @@ interface PortalParts {
 
 /**
  * The part of the lifecycle that agents with portals or a connector use: the platform's connector, the selection of portal, agent
- * and profile, and what follows from it for the chat. A separate chunk; the lifecycle still owns the state.
+ * and profile, and what follows from it for the chat. A separate file in a page; the lifecycle still owns the state.
  */
 export class PortalLifecycle {
   readonly pipeline: PortalPipeline

@@ -4,17 +4,17 @@ import { defaultEnvironment } from '../platform/default-environment.ts'
 
 /** Optional features of an agent, whose code otherwise loads when it is first needed. All are false by default. */
 export interface PreloadOptions {
-  /** What `resume` needs. */
+  /** The code of `resume`. */
   resume?: boolean
-  /** What `persistQueue` needs. */
+  /** The code of `persistQueue`. */
   persistQueue?: boolean
-  /** What `tabs` needs. */
+  /** The code of `tabs`. */
   tabs?: boolean
-  /** What an agent with portals or a connector needs. */
+  /** The code for portals and connectors. */
   contactCenter?: boolean
-  /** What an agent needs that masks content. */
+  /** The code that masks content. */
   masking?: boolean
-  /** What a login needs, as with {@link preloadPkce}. */
+  /** The code of a login, as with {@link preloadPkce}. */
   login?: boolean
 }
 

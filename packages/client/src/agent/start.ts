@@ -173,7 +173,7 @@ export class Start {
       await authentication.initialize(known)
     }
     signal.throwIfAborted()
-    if (authentication.isPKCEStrategy()) await authentication.standInForLogin(known)
+    if (authentication.isPKCEStrategy()) await authentication.useAnonymousToken(known)
     signal.throwIfAborted()
     // A stored login that has expired may have to ask the user for the token of this call.
     const fetchDetails = () => authentication.cancellable(signal, () => api.getAgentDetails({ agentId: id, signal }))

@@ -417,8 +417,8 @@ describe('a login', () => {
     const identity = new FakeProvider()
     const { auth, token, service, options, handler } = setUp(loginOf(identity))
     await auth.initialize({ deploymentInfo })
-    await auth.standInForLogin({ deploymentInfo })
-    await auth.standInForLogin({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
     const anonymous = await auth.getToken()
     expect(anonymous.split('.')[1]).toBe(
       fakeToken({ exp: service.clock.now() / 1000 + 3600, sub: 'anonymous', jti: 1 }).split('.')[1],
@@ -532,7 +532,7 @@ describe('a logout', () => {
     const sessionStorage = new FakeStorage()
     const { auth } = setUp(loginOf(new FakeProvider()), {}, { sessionStorage })
     await auth.initialize({ deploymentInfo })
-    await auth.standInForLogin({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
     await auth.getToken()
     const stored = () => [...sessionStorage.items.keys()].filter(key => key.includes('anonymous_token'))
     expect(stored()).toHaveLength(1)

@@ -70,7 +70,7 @@ describe('a login', () => {
   it('uses an anonymous token until the user signs in', async () => {
     const { auth, identity, token, subject } = setUp(byLogin)
     await auth.initialize({ deploymentInfo })
-    await auth.standInForLogin({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
     expect(await subject()).toBe('anonymous')
     await auth.updateScopes(['one'])
     expect(await auth.refresh()).toBe(auth.getCachedToken())
@@ -87,7 +87,7 @@ describe('a login', () => {
     const { auth, identity, service, token, subject } = setUp(byLogin)
     const told: string[] = []
     await auth.initialize({ deploymentInfo, postAuthentication: ({ accessToken }) => void told.push(accessToken) })
-    await auth.standInForLogin({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
     let answer = () => {}
     service.on('POST /token', () => {
       return new Promise(resolve => {
@@ -107,7 +107,7 @@ describe('a login', () => {
   it('[AUTH-24] leaves no anonymous token when the sign-in provides none', async () => {
     const { auth, identity } = setUp(byLogin)
     await auth.initialize({ deploymentInfo })
-    await auth.standInForLogin({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
     await auth.getToken()
     identity.signIn = async () => ({ accessToken: '' })
     await expect(auth.authenticate()).rejects.toMatchObject({ name: 'AuthError' })
@@ -118,7 +118,7 @@ describe('a login', () => {
     const { auth, identity, token, subject, service } = setUp(byLogin)
     identity.restored = async () => ({ accessToken: token('ann') })
     await auth.initialize({ deploymentInfo })
-    await auth.standInForLogin({ deploymentInfo })
+    await auth.useAnonymousToken({ deploymentInfo })
     expect([auth.hasSession(), await subject()]).toEqual([true, 'ann'])
     expect(service.seen).toEqual([])
   })

@@ -36,7 +36,7 @@ interface StrategyInUse {
   /** The anonymous strategy before a login. Logout removes its stored tokens. */
   readonly anonymous?: OwnStrategy | undefined
   /** Whether the anonymous strategy provides the tokens, until the user signs in. */
-  readonly isStandIn?: boolean
+  readonly isAnonymousUntilLogin?: boolean
   readonly isInitialized: boolean
 }
 
@@ -120,7 +120,7 @@ export class AuthenticationService {
     this.#source = { ...this.#source, isInitialized: true }
   }
 
-  /** What a strategy calls after each sign-in. Separate, since the strategy keeps it, with all that it encloses. */
+  /** Creates the callback for a strategy after each sign-in. The strategy keeps it, so it must not capture the options of a call. */
   #authenticatedCallback(era: Era) {
     return async () => {
       if (era.isOver) return
@@ -178,12 +178,12 @@ export class AuthenticationService {
    * Uses an anonymous token instead of a login token until `authenticate()`. It suffices to load the agent's details
    * and to chat with an agent that does not require a signed-in user. Has no effect with a session, or without a login.
    */
-  async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
-    if (this.hasSession() || this.#source.isStandIn) return
+  async useAnonymousToken(options: AuthStrategyInitializeOptions): Promise<void> {
+    if (this.hasSession() || this.#source.isAnonymousUntilLogin) return
     const { cache, logger } = this.#options
     const anonymous = new AnonymousAuthStrategy({ cache }, this.#environment, logger)
     anonymous.initialize(options)
-    this.#source = { ...this.#source, anonymous, isStandIn: true }
+    this.#source = { ...this.#source, anonymous, isAnonymousUntilLogin: true }
   }
 
   /** Whether a token is available without user interaction. */
@@ -281,8 +281,10 @@ export class AuthenticationService {
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
-    const { anonymous, isStandIn } = this.#source
-    await this.#call('updateScopes()', strategy => (isStandIn && anonymous ? anonymous : strategy).updateScopes(scopes))
+    const { anonymous, isAnonymousUntilLogin } = this.#source
+    await this.#call('updateScopes()', strategy =>
+      (isAnonymousUntilLogin && anonymous ? anonymous : strategy).updateScopes(scopes),
+    )
   }
 
   /**
@@ -407,8 +409,8 @@ export class AuthenticationService {
   /** The strategy that currently provides tokens. As {@link #requireStrategy}. */
   get #active(): OwnStrategy {
     const strategy = this.#requireStrategy()
-    const { anonymous, isStandIn } = this.#source
-    return isStandIn && anonymous ? anonymous : strategy
+    const { anonymous, isAnonymousUntilLogin } = this.#source
+    return isAnonymousUntilLogin && anonymous ? anonymous : strategy
   }
 
   /** The strategy of the input, whose code is loaded once, and again after a failure. */
@@ -464,7 +466,7 @@ export class AuthenticationService {
   }
 
   async #obtain(active: OwnStrategy, ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
-    const { isStandIn = false, type } = this.#source
+    const { isAnonymousUntilLogin = false, type } = this.#source
     let given: string | null
     try {
       given = await this.#inTime('getToken()', signal, ask)
@@ -475,7 +477,7 @@ export class AuthenticationService {
     const token = tokenIn(given)
     if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
     const { identity, expiresAt, expiryBufferMs: bufferMs } = active
-    const isAnonymous = type === 'anonymous' || isStandIn
+    const isAnonymous = type === 'anonymous' || isAnonymousUntilLogin
     if (!(await this.#current.adopt({ token, isAnonymous, identity, expiresAt, bufferMs }, signal)))
       throw new AuthError(
         'The access token has expired and could not be renewed. Pass a new one with updateAccessToken(), or sign in again.',
@@ -487,8 +489,8 @@ export class AuthenticationService {
   /** Uses the token of a completed sign-in. The argument that the strategy passes is ignored (AUTH-24). */
   async #onAuthenticated(): Promise<void> {
     const strategy = this.#requireStrategy()
-    if (this.#source.isStandIn) {
-      this.#source = { ...this.#source, isStandIn: false }
+    if (this.#source.isAnonymousUntilLogin) {
+      this.#source = { ...this.#source, isAnonymousUntilLogin: false }
       this.#current.drop()
     }
     const accessToken = await this.#renewal.replace('ordinary', signal =>
@@ -513,6 +515,6 @@ export class AuthenticationService {
     this.#current.forget()
     this.#renewal.end(error)
     this.#era = this.#era.end(error)
-    this.#source = { ...this.#source, anonymous: undefined, isStandIn: false, isInitialized: false }
+    this.#source = { ...this.#source, anonymous: undefined, isAnonymousUntilLogin: false, isInitialized: false }
   }
 }

@@ -114,23 +114,23 @@ describe('ChatSession', () => {
 describe('ChatSession with a keeper', () => {
   /** A session whose keeper has one of an earlier page, and what the keeper was told. */
   const setUp = ({
-    recalled = ['left'],
+    saved = ['left'],
     needsContext = false,
     supplied,
   }: {
-    recalled?: string[]
+    saved?: string[]
     needsContext?: boolean
     supplied?: string
   } = {}) => {
     const told: string[] = []
     const keeper: SessionKeeper = {
-      recall: async () => recalled.slice(0, 1).map(id => ({ id, needsContext, isEmpty: false }))[0],
+      load: async () => saved.slice(0, 1).map(id => ({ id, needsContext, isEmpty: false }))[0],
       keep: id => void told.push(`keep ${id}`),
       join: id => void told.push(`join ${id}`),
     }
     let created = 0
     const session = createSession({ create: async () => `s${++created}`, suppliedId: supplied }, keeper)
-    return { session, told, recalled, created: () => created }
+    return { session, told, saved, created: () => created }
   }
 
   it('uses the session of the previous page instead of requesting one', async () => {
@@ -147,12 +147,12 @@ describe('ChatSession with a keeper', () => {
   })
 
   it('requests a session if none was saved, and saves it', async () => {
-    const { session, told } = setUp({ recalled: [] })
+    const { session, told } = setUp({ saved: [] })
     expect(await session.require()).toBe('s1')
     expect(told).toEqual(['keep s1'])
   })
 
-  it('prefers the session of the host, also when it is supplied during the recall', async () => {
+  it('prefers the session of the host, also when it is supplied during the load', async () => {
     expect(await setUp({ supplied: 'mine' }).session.require()).toBe('mine')
     const { session, told } = setUp()
     const required = session.require()
@@ -211,8 +211,8 @@ describe('ChatSession after failed attempts', () => {
   })
 
   it('[REL-14] is doubtful after two that name no session, if the previous page has saved it', async () => {
-    const recalled = { id: 'left', needsContext: false, isEmpty: false }
-    const keeper: SessionKeeper = { recall: async () => recalled, keep() {}, join() {} }
+    const saved = { id: 'left', needsContext: false, isEmpty: false }
+    const keeper: SessionKeeper = { load: async () => saved, keep() {}, join() {} }
     const session = createSession({}, keeper)
     await session.begin(NEVER)
     expect([session.handleFailure(true), session.handleFailure(true)]).toEqual([false, true])

@@ -29,7 +29,7 @@ export interface Opening {
 }
 
 /** A session saved by the previous page. */
-export interface RecalledSession {
+export interface SavedSession {
   readonly id: string
   /** Whether it still needs the current context. */
   readonly needsContext: boolean
@@ -40,7 +40,7 @@ export interface RecalledSession {
 /** Stores the session for the next page, if the host configures it. */
 export interface SessionKeeper {
   /** The session saved by the previous page. */
-  recall(signal: AbortSignal): Promise<RecalledSession | undefined>
+  load(signal: AbortSignal): Promise<SavedSession | undefined>
   /** Saves the session id for the next page; `undefined` clears it. */
   keep(id: string | undefined): void
   /** Another page has opened the session: its history belongs into the transcript. */
@@ -85,10 +85,10 @@ export class ChatSession {
   #doubtfulFailures = 0
   /**
    * `created`: by this page. `empty`: saved by the previous page, and nothing was said in it. Every message in these two is one of
-   * this page. `restored`: saved by the previous page, and its history is in the transcript. `recalled`: saved by the previous page,
+   * this page. `restored`: saved by the previous page, and its history is in the transcript. `unread`: saved by the previous page,
    * and its history could not be loaded. `supplied`: by the host, so that it may have earlier messages.
    */
-  #origin: 'created' | 'empty' | 'restored' | 'recalled' | 'supplied' | undefined
+  #origin: 'created' | 'empty' | 'restored' | 'unread' | 'supplied' | undefined
   /** Whether the history can be read in the session of the last opening: it was. */
   #isReadable = false
 
@@ -117,10 +117,10 @@ export class ChatSession {
     return (
       this.#id ??
       this.#creation.join(async inner => {
-        const recalled = await this.#keeper?.(part => part.recall(inner))
+        const saved = await this.#keeper?.(part => part.load(inner))
         inner.throwIfAborted()
         // The host may have supplied one in the meantime, which takes precedence.
-        if (recalled) return this.#id ?? this.#useRecalled(recalled)
+        if (saved) return this.#id ?? this.#useSaved(saved)
         const created = await this.create(inner)
         // The user may have changed: a session of the earlier one is not used.
         inner.throwIfAborted()
@@ -231,9 +231,9 @@ export class ChatSession {
    */
   handleFailure(isExplained: boolean): boolean {
     const { revealsStatus } = this.#scope.environment.WebSocket
-    const isLeft = this.#origin === 'empty' || this.#origin === 'restored' || this.#origin === 'recalled'
-    const isRecalled = isLeft && this.#opened?.sessionId !== this.#id
-    if (isExplained ? isRecalled : !revealsStatus) this.#doubtfulFailures++
+    const isLeft = this.#origin === 'empty' || this.#origin === 'restored' || this.#origin === 'unread'
+    const isSaved = isLeft && this.#opened?.sessionId !== this.#id
+    if (isExplained ? isSaved : !revealsStatus) this.#doubtfulFailures++
     return this.#doubtfulFailures >= DOUBTFUL_FAILURES
   }
 
@@ -338,9 +338,9 @@ export class ChatSession {
     }
   }
 
-  #useRecalled({ id, needsContext, isEmpty }: RecalledSession): string {
+  #useSaved({ id, needsContext, isEmpty }: SavedSession): string {
     this.#id = this.#scope.facts.sessionId = id
-    this.#origin = isEmpty === undefined ? 'recalled' : isEmpty ? 'empty' : 'restored'
+    this.#origin = isEmpty === undefined ? 'unread' : isEmpty ? 'empty' : 'restored'
     this.#doubtfulFailures = 0
     this.#needsContext = needsContext
     return id

@@ -95,15 +95,15 @@ describe('what a chat says of itself', () => {
   it('is whether it owes the token', async () => {
     const token = deferred<string>()
     const { chat, open } = await setUp({ token: { getToken: () => token.promise } })
-    expect(chat.isTokenOwed).toBe(false)
+    expect(chat.isTokenMissing).toBe(false)
     await open()
-    expect(chat.isTokenOwed).toBe(true)
+    expect(chat.isTokenMissing).toBe(true)
     token.resolve('t')
     await turnEventLoop()
-    expect(chat.isTokenOwed).toBe(false)
+    expect(chat.isTokenMissing).toBe(false)
     const free = await setUp()
     await free.open()
-    expect(free.chat.isTokenOwed).toBe(false)
+    expect(free.chat.isTokenMissing).toBe(false)
   })
 
   it('is whether it was left', async () => {
@@ -223,7 +223,7 @@ describe('a session that the service ends while the chat is open', () => {
   it('is no longer kept for the next page', async () => {
     const kept: (string | undefined)[] = []
     const keep = (id: string | undefined) => void kept.push(id)
-    const keeper = { keep, recall: async () => undefined } as Partial<SessionKeeper> as SessionKeeper
+    const keeper = { keep, load: async () => undefined } as Partial<SessionKeeper> as SessionKeeper
     const { open } = await setUp({ keeper })
     await open()
     expect(kept.at(-1)).toBe('session-1')

@@ -55,8 +55,8 @@ export class Chat {
   }
 
   /** Whether the chat is open and messages wait for the access token. */
-  get isTokenOwed(): boolean {
-    return this.#connection.transport !== undefined && this.#token.isOwed
+  get isTokenMissing(): boolean {
+    return this.#connection.transport !== undefined && this.#token.isMissing
   }
 
   /** Resolves once the chat is open and the token has been sent if one is needed, or cannot be obtained. */
@@ -124,7 +124,7 @@ export class Chat {
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
     const transport = this.#connection.transport
     // Nothing else may be sent before the token, not even the disconnect frame.
-    if (!transport || skipGracefulDisconnect || this.#token.isOwed) this.#close()
+    if (!transport || skipGracefulDisconnect || this.#token.isMissing) this.#close()
     else if (this.#departure?.transport !== transport) {
       this.#token.end()
       const done = this.#sayGoodbye(transport, signal).finally(() => {

@@ -344,7 +344,7 @@ export class Connection implements TransportListener {
   #fail(attempt: Attempt, error: SDKError, { sessionRefused = false, final = isFatal(error) } = {}): void {
     if (!this.#isCurrent(attempt)) return
     this.#abandon(attempt)
-    this.#comeBack(final, false, () => {
+    this.#retryOrClose(final, false, () => {
       this.#reportFailure(error)
       if (sessionRefused) this.#session.handleRefused()
     })
@@ -359,7 +359,7 @@ export class Connection implements TransportListener {
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const cause = state.leaving ? 'left' : closeCauseOf(event)
-    this.#comeBack(final, cause === 'dead_connection', () => {
+    this.#retryOrClose(final, cause === 'dead_connection', () => {
       if (code === CLOSE_CODE.NORMAL && !state.leaving) this.#session.handleEnded()
       const closed = { code, reason, cause }
       // A listener of the state change may have opened or closed it again.
@@ -376,15 +376,15 @@ export class Connection implements TransportListener {
   }
 
   /**
-   * Moves to `waiting` or `closed`, then calls `tell`, so that listeners may safely call `open()` or `close()`.
+   * Moves to `waiting` or `closed`, then calls `notify`, so that listeners may safely call `open()` or `close()`.
    *
    * @param isUrgent whether the first attempt follows at once
    */
-  #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
+  #retryOrClose(final: boolean, isUrgent: boolean, notify: () => void): void {
     const delayMs = final ? undefined : this.retry.plan(() => void this.#attempt(true), isUrgent)
     if (delayMs === undefined) {
       this.#become({ at: 'closed' })
-      tell()
+      notify()
       if (!final && this.#state.at === 'closed')
         this.#reportFailure(
           new ConnectionError(
@@ -395,7 +395,7 @@ export class Connection implements TransportListener {
       return
     }
     this.#become({ at: 'waiting', delayMs })
-    tell()
+    notify()
   }
 
   #join(attempt: Attempt, signal: AbortSignal | undefined): Promise<void> {

@@ -63,7 +63,7 @@ export class ContextStore {
   }
 
   /** Whether this page has changed the attributes of a previous one. */
-  get hasNews(): boolean {
+  get isChanged(): boolean {
     return this.#setHere !== undefined
   }
 

@@ -60,10 +60,10 @@ function setUp({ isAuthenticated = true, getToken, refresh }: SetUp = {}) {
 describe('TokenDialogue', () => {
   it('sends the token and is ready', async () => {
     const { dialogue, begin, ready, transport } = setUp()
-    expect(dialogue.isOwed).toBe(true)
+    expect(dialogue.isMissing).toBe(true)
     begin(transport)
     await turnEventLoop()
-    expect([transport.tokens, ready, dialogue.isOwed]).toEqual([['first'], [transport], false])
+    expect([transport.tokens, ready, dialogue.isMissing]).toEqual([['first'], [transport], false])
   })
 
   it('reports that no token can be obtained, and sends a later one', async () => {

@@ -13,7 +13,7 @@ import type { Transport } from './transport.ts'
  *
  * An authenticated agent gets the token as the very first frame; until one has been sent, nothing else leaves. When the
  * service asks for a new one, one refresh answers all requests that arrive meanwhile; when none can be obtained, the host is
- * told and messages wait for `offer()`.
+ * notified and messages wait for `offer()`.
  */
 export class TokenDialogue implements ChatObserver {
   readonly #scope: AgentScope<'connected' | 'tokenExpiring'>
@@ -61,7 +61,7 @@ export class TokenDialogue implements ChatObserver {
   }
 
   /** Whether a token frame must precede all other frames. */
-  get isOwed(): boolean {
+  get isMissing(): boolean {
     return this.#isRequired && this.#sent === undefined
   }
 
@@ -127,7 +127,7 @@ export class TokenDialogue implements ChatObserver {
     }
     if (!isWanted()) return
     // Only the host can supply one. Messages wait for it, unless the current one is still valid.
-    if (this.isOwed || this.#expired) for (const each of this.#connection.observers) each.handleInterrupted?.()
+    if (this.isMissing || this.#expired) for (const each of this.#connection.observers) each.handleInterrupted?.()
     if (error) {
       this.#scope.status.failure = error
       this.#scope.reportError(error)

@@ -33,9 +33,9 @@ export function emitInbound(
     case 'agent_message':
       return emitAgentMessage(scope, known, isRecovered)
     case 'heartbeat_processed':
-      return scope.emit('heartbeat', () => told(known))
+      return scope.emit('heartbeat', () => payloadOf(known))
     case 'chat_history_processed':
-      return scope.emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
+      return scope.emit('chatHistory', () => ({ ...payloadOf(known), hasHistory: known.hasHistory }))
     case 'error_message':
       if (known.errorCode === SERVICE_ERROR_CODE.TOO_MANY_MESSAGES) scope.reportRateLimit({ message })
       return scope.emit('errorMessage', () => ({
@@ -67,13 +67,13 @@ export function emitAgentMessage(
   result: AgentMessageResult,
   isRecovered: boolean,
 ): void {
-  scope.emit('agentMessage', () => (isRecovered ? { ...told(result), recovered: true } : told(result)))
+  scope.emit('agentMessage', () => (isRecovered ? { ...payloadOf(result), recovered: true } : payloadOf(result)))
   const escalation = escalationOf(result)
   if (escalation) scope.emit('escalation', () => escalation)
 }
 
 /** A result without what the event's envelope says already. Written out, since a rest copy is slow. */
-function told<Type extends string, Handled>(
+function payloadOf<Type extends string, Handled>(
   result: { type: Type; message: Handled } & Pick<HandlerResult, 'messageId' | 'from' | 'to'>,
 ) {
   return { type: result.type, messageId: result.messageId, from: result.from, to: result.to, message: result.message }

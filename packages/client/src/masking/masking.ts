@@ -41,7 +41,7 @@ export interface MaskingPreview {
 export type FoundRules = DataMasker | 'none' | 'unknown'
 
 /**
- * The active masking rules of an agent. `load-masker.ts` loads them, a separate chunk.
+ * The active masking rules of an agent. `load-masker.ts` loads them, a separate file in a page.
  */
 export class Masking {
   readonly #isRequired: boolean

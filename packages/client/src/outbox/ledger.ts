@@ -257,8 +257,8 @@ export class DeliveryLedger {
   }
 
   /**
-   * The connection has ended, and another one follows: the fate of what was written last is in doubt, unless the end was in
-   * order.
+   * The connection has ended, and another one follows: the messages that were written last may not have arrived, unless the end
+   * was in order.
    */
   handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
     this.#endWait()

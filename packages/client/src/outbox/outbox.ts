@@ -370,7 +370,7 @@ export class Outbox implements ChatObserver {
     })
   }
 
-  /** The tab goes on as that of another user, with its messages: nobody finds them where they were stored. */
+  /** The tab continues as that of another user and keeps its messages: they are stored under the keys of that user. */
   async leaveStore(): Promise<void> {
     await this.stored?.(store => store?.leave())
   }

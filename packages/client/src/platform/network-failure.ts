@@ -15,7 +15,7 @@ const MAX_REDIRECTS = 20
 /** How long the event of a policy violation may follow the rejection of a request, in milliseconds. */
 export const VIOLATION_WAIT_MS = 50
 
-/** What the explanation needs from the platform. */
+/** The parts of the platform that an explanation uses. */
 export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pick<Environment, 'page'>>
 
 /**

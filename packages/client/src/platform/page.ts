@@ -144,7 +144,7 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals, n
   }
 }
 
-/** What is used of a page's trusted types. */
+/** The members of a page's trusted types that are used. */
 interface TrustedTypes {
   createPolicy(
     name: string,

@@ -125,7 +125,7 @@ const WORDS: Record<FetchFailureReason, string> = {
 
 /**
  * Fetches an address and reads the whole response, within a time limit that covers both. Follows a redirect only for a GET
- * without `Authorization`: any other request would repeat its token or its body at an address that nobody has checked.
+ * without `Authorization`: any other request would repeat its token or its body at an unchecked address.
  *
  * @param skipBody does not read the body of a success: its text is empty then
  * @param limitMs time limit of the request

@@ -158,8 +158,8 @@ class NodeWebSocket implements WebSocketLike {
 const GIVEN_WEB_SOCKET: unknown = globalThis.WebSocket
 
 /**
- * A socket of the package `ws`, except where somebody has replaced the global WebSocket since this file was loaded: it is
- * then a stand-in, of a test or of a tool that intercepts the network, and is used as in a page.
+ * A socket of the package `ws`, unless the global WebSocket was replaced since this file was loaded: a test, or a tool that
+ * intercepts the network, has then installed its own class, which is used as in a page.
  *
  * A constructor may return another object, so the caller receives the socket itself, without a wrapper.
  */

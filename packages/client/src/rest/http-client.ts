@@ -52,7 +52,7 @@ const QUOTED_BODY_CHARS = 200
 /** Most levels of objects and lists in a body that is read. */
 const MAX_DEPTH = 500
 
-/** What no access token contains, and what a header may not hold. */
+/** Characters that a header must not contain. No access token has them. */
 const UNSENDABLE = /[^ -~]/
 
 /**
@@ -159,8 +159,8 @@ function parseJson(text: string): unknown {
 
 /** The text of an error body, short enough for a message: its `message` if it has one. */
 function quote(body: unknown): string {
-  const said = typeof body === 'object' && body !== null && 'message' in body ? body.message : body
-  const text = typeof said === 'string' ? said.replace(/[\s\p{Cc}]+/gu, ' ').trim() : ''
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : body
+  const text = typeof message === 'string' ? message.replace(/[\s\p{Cc}]+/gu, ' ').trim() : ''
   return text && ` (${text.slice(0, QUOTED_BODY_CHARS)})`
 }
 

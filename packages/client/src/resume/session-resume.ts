@@ -1,7 +1,7 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { storedUser } from '../auth/stored-user.ts'
-import type { ChatSession, RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
+import type { ChatSession, SavedSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { MessageProcessor } from '../conversation/handlers.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
@@ -40,7 +40,7 @@ interface ResumedSession {
 
 /**
  * Resumes the conversation of the previous page: stores the session, checks whether the service still knows it, and
- * restores its transcript. A separate chunk, for hosts that use `resume`.
+ * restores its transcript. A separate file in a page, for hosts that use `resume`.
  */
 export class SessionResume implements SessionKeeper {
   readonly #scope: SessionResumeScope
@@ -82,13 +82,13 @@ export class SessionResume implements SessionKeeper {
     this.#own = adapter && new StoredSession(scope, adapter, this.#isTabs)
   }
 
-  async recall(signal: AbortSignal): Promise<RecalledSession | undefined> {
+  async load(signal: AbortSignal): Promise<SavedSession | undefined> {
     const key = this.#key()
     if (key === undefined) return undefined
     const id = await untilAborted(this.#take(key), signal)
     if (id === undefined) return undefined
     const found = await this.#find(id, signal)
-    if (found) return { id, needsContext: this.#context.hasNews, isEmpty: found.isEmpty }
+    if (found) return { id, needsContext: this.#context.isChanged, isEmpty: found.isEmpty }
     this.keep(undefined)
     return undefined
   }
@@ -160,7 +160,7 @@ export class SessionResume implements SessionKeeper {
   }
 
   /** Restores the transcript of a session. Returns whether it is empty, as far as is known; undefined for an unknown session. */
-  async #find(id: string, signal: AbortSignal): Promise<Pick<RecalledSession, 'isEmpty'> | undefined> {
+  async #find(id: string, signal: AbortSignal): Promise<Pick<SavedSession, 'isEmpty'> | undefined> {
     const { environment, logger } = this.#scope
     try {
       const { list, history } = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, async inner => {

@@ -21,7 +21,7 @@ import { conversationParts, partsOfUser } from './stored-keys.ts'
 
 /*
  * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one
- * (storage/handed-over.ts). Each agent of a page has its own entry. A separate chunk.
+ * (storage/handed-over.ts). Each agent of a page has its own entry. A separate file in a page.
  *
  *   restore: the messages of each entry of the user that is free are moved to the own entry, and the entry is removed
  *   change:  write the queue; one write at a time, the newest state wins
@@ -188,7 +188,7 @@ class StoredQueue implements QueueStore {
     return unique
   }
 
-  /** What the previous page left is known. */
+  /** Adds the entries of the previous page once they are read: they are sent when the agent is ready. */
   #deliver(entries: DeliveryRecord[]): void {
     this.#restored.push(...entries)
     if (!this.#scope.status.isReady) return
@@ -377,12 +377,12 @@ class StoredQueue implements QueueStore {
     return storedUser(this.#scope, this.#authentication)
   }
 
-  /** Whether anybody may be the user, so that only the tab's own queue is restored, and those of its conversation. */
+  /** Whether the user is anonymous: then only the queues of this tab and of its conversation are restored. */
   get #isAnonymous(): boolean {
     return this.#user === ANONYMOUS
   }
 
-  /** The parts of the keys of a user: of all queues, or in a page of an unknown user those of everybody. */
+  /** The parts of the keys of a user: of all queues, or, in a page of an unknown user, of all users. */
   #partsOf(user: string | undefined): KeyParts | undefined {
     return partsOfUser(this.#scope, user, this.#scope.environment.page !== undefined)
   }

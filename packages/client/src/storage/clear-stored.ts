@@ -14,11 +14,11 @@ import { TextAdapter } from './text-adapter.ts'
 interface Removal {
   /** Only those that go with a user, for this reason. @default all */
   readonly cause?: SignOutCause
-  /** The user, as keys name them. @default not known: what is handed over to everybody goes in a page, and to nobody elsewhere */
+  /** The user, as keys name them. @default unknown: in a page the sessions and queues of all users are removed, elsewhere none */
   readonly user?: string | undefined
   /** The deployment. @default as stored; without it the entries of every API host and tenant are removed */
   readonly info?: Pick<DeploymentInfo, 'apiDomain' | 'tenantId'> | undefined
-  /** Where the anonymous token is, where the host app has said so. */
+  /** The store of the anonymous token, where the host app has configured one. */
   readonly ofToken?: StoreOptions | undefined
 }
 

@@ -45,7 +45,7 @@ export class HandedOver {
   /** Gives back the locks of this page: its own, and those of the pages whose entries it has taken. */
   #locks: Release[] | undefined
   #isEmpty = true
-  /** Whether the next user may be one who has signed out, whose entries nobody could name then. */
+  /** Whether an unknown user has signed out since the last {@link write}: nothing is taken from the store then. */
   #isSignedOut = false
   #isSlow = false
   #isWarned = false

@@ -5,7 +5,7 @@ import { expiryOf } from '../access-token.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { userKey, userStore } from '../stored-login.ts'
 
-/** What a token endpoint issued for a user. */
+/** The tokens that were issued for a user. */
 export interface IssuedTokens {
   /** Access token for the calls of the service. */
   readonly accessToken: string

@@ -112,7 +112,7 @@ describe('PortalPipeline', () => {
             keep: async () => void adapter.set('kept', { value: true, timestamp: 1 }),
             forget: async () => {},
           },
-          selectedProfiles: { claim: async () => {}, recall: async () => undefined, remember: async () => {} },
+          selectedProfiles: { claim: async () => {}, load: async () => undefined, remember: async () => {} },
         } as unknown as PortalParts)
         const track = (promise: Promise<unknown>, controller: AbortController | undefined) => {
           const entry = { promise, settled: false, controller }

@@ -265,7 +265,7 @@ export class PortalRun {
   async resolveProfile(entered: EnteredPortal, agent: AgentListItem | undefined, signal: AbortSignal): Promise<Stop> {
     const { portal, details, profiles } = entered
     const { context } = this.#input
-    const rememberedId = await this.#parts.selectedProfiles.recall(this.#prefix, portal.id, this.#user)
+    const rememberedId = await this.#parts.selectedProfiles.load(this.#prefix, portal.id, this.#user)
     const choice = chooseProfile({ profiles, context, rememberedId, details })
     if (choice.kind === 'ask') return { at: 'profile', entered, agent }
     if (choice.kind === 'none') return this.#complete(entered, agent, undefined)

@@ -176,7 +176,7 @@ describe('SelectedProfileStore', () => {
     expect([...storage.items].filter(([key]) => key === KEY)).toEqual([
       [KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}'],
     ])
-    expect(await store.recall('acme', '5', 'ada')).toBe(10)
+    expect(await store.load('acme', '5', 'ada')).toBe(10)
   })
 
   it('[FLOW-13] writes false if the profile does not state whether it was used last', async () => {
@@ -194,24 +194,24 @@ describe('SelectedProfileStore', () => {
     const { store } = setUpSelection(new FakeStorage())
     await store.remember('acme', 5, { id: 10 }, 'ada')
     await store.remember('', 5, { id: 11 }, 'ada')
-    expect(await store.recall('acme', 6, 'ada')).toBeUndefined()
-    expect(await store.recall('other', 5, 'ada')).toBeUndefined()
-    expect(await store.recall('', 5, 'ada')).toBe(11)
+    expect(await store.load('acme', 6, 'ada')).toBeUndefined()
+    expect(await store.load('other', 5, 'ada')).toBeUndefined()
+    expect(await store.load('', 5, 'ada')).toBe(11)
   })
 
   it('[SEC-26] ignores a selection of another user or deployment, and keeps entries of the host pages', async () => {
     const storage = new FakeStorage()
     const { make, store } = setUpSelection(storage)
     await store.remember('acme', 5, { id: 10 }, 'ada')
-    expect(await store.recall('acme', 5, 'bob')).toBeUndefined()
+    expect(await store.load('acme', 5, 'bob')).toBeUndefined()
     const other = make('https://b.test')
-    expect(await other.recall('acme', 5, 'ada')).toBeUndefined()
+    expect(await other.load('acme', 5, 'ada')).toBeUndefined()
     await other.remember('acme', 6, { id: 12 }, 'ada')
     storage.setItem('v2_acmeselectedProfile-7', '{"id":13,"portalId":7}')
     await store.claim('acme', 'bob')
-    expect([storage.getItem(KEY), await store.recall('acme', 7, 'bob')]).toEqual([null, 13])
+    expect([storage.getItem(KEY), await store.load('acme', 7, 'bob')]).toEqual([null, 13])
     await store.forget('acme')
-    expect([await store.recall('acme', 7, 'bob'), await other.recall('acme', 6, 'ada')]).toEqual([undefined, 12])
+    expect([await store.load('acme', 7, 'bob'), await other.load('acme', 6, 'ada')]).toEqual([undefined, 12])
   })
 
   it.each([
@@ -225,13 +225,13 @@ describe('SelectedProfileStore', () => {
   ])('ignores an entry %s', async (_case, entry) => {
     const storage = new FakeStorage()
     storage.setItem(KEY, entry)
-    expect(await setUpSelection(storage).store.recall('acme', 5, 'ada')).toBeUndefined()
+    expect(await setUpSelection(storage).store.load('acme', 5, 'ada')).toBeUndefined()
   })
 
   it('uses memory if there is no session storage, shared by all with the same key', async () => {
     const { store, make } = setUpSelection()
     await store.remember('acme', 5, { id: 10 }, 'ada')
-    expect(await make().recall('acme', 5, 'ada')).toBe(10)
+    expect(await make().load('acme', 5, 'ada')).toBe(10)
   })
 
   it('keeps in memory what the store rejects, warns once, and uses the store again when possible', async () => {
@@ -241,12 +241,12 @@ describe('SelectedProfileStore', () => {
     storage.full = true
     await store.remember('acme', 5, { id: 11 }, 'ada')
     await store.remember('acme', 6, { id: 12 }, 'ada')
-    expect(await store.recall('acme', 5, 'ada')).toBe(11)
+    expect(await store.load('acme', 5, 'ada')).toBe(11)
     expect(storage.items.get(KEY)).toBeUndefined()
     expect(warnings).toEqual([expect.any(String)])
     storage.full = false
     await store.remember('acme', 5, { id: 13 }, 'ada')
-    expect(await store.recall('acme', 5, 'ada')).toBe(13)
+    expect(await store.load('acme', 5, 'ada')).toBe(13)
   })
 
   it('keeps a selection in memory where the browser forbids its store', async () => {
@@ -256,9 +256,9 @@ describe('SelectedProfileStore', () => {
     const storage = { getItem: throws, setItem: throws, removeItem: throws, key: throws, length: 0 }
     const { store } = setUpSelection(storage)
     await store.remember('acme', 5, { id: 10 }, 'ada')
-    expect(await store.recall('acme', 5, 'ada')).toBe(10)
+    expect(await store.load('acme', 5, 'ada')).toBe(10)
     await store.forget('acme')
-    expect(await store.recall('acme', 5, 'ada')).toBeUndefined()
+    expect(await store.load('acme', 5, 'ada')).toBeUndefined()
   })
 })
 

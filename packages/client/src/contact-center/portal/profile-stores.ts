@@ -84,7 +84,7 @@ export class SelectedProfileStore {
   }
 
   /** Id of the profile that the user selected in a portal. */
-  async recall(prefix: string, portalId: Id, user: string): Promise<Id | undefined> {
+  async load(prefix: string, portalId: Id, user: string): Promise<Id | undefined> {
     const stored = await this.#store.get(this.#key(prefix, portalId))
     if (!stored || (stored.deployment !== undefined && stored.user !== user)) return undefined
     try {
