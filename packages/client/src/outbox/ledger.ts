@@ -78,9 +78,9 @@ export class DeliveryLedger {
   /** Whether a message was written after that point. */
   #hasWritten = false
   /** The last message of the agent: in a history, what comes after it is new. */
-  #heard: Point
-  /** Number of the first write since that one. */
-  #unheard = 0
+  #lastAgentMessage: Point
+  /** Number of the first write after that message. */
+  #firstWriteAfter = 0
   /** When the texts of messages are forgotten next, on the monotonic clock. */
   #forgetAt = 0
   /** The timer of the wait for a history, while messages are in doubt. That of the next reopening replaces it. */
@@ -97,12 +97,12 @@ export class DeliveryLedger {
   get limit(): 'none' | 'resend' | undefined {
     const { store } = this
     // The store has not marked it yet, or messages in doubt may have to be sent first.
-    if (store?.isClaiming || (this.#wait !== undefined && this.#isInsistent)) return 'none'
+    if (store?.isClaiming || (this.#wait !== undefined && this.#isAtLeastOnce)) return 'none'
     return this.#scope.facts.hasReceipts && this.#log.sent.size >= WINDOW ? 'resend' : undefined
   }
 
   /** Whether messages in doubt are repeated, although the service may have them. */
-  get #isInsistent(): boolean {
+  get #isAtLeastOnce(): boolean {
     return this.#scope.config.delivery === 'at-least-once'
   }
 
@@ -119,7 +119,7 @@ export class DeliveryLedger {
   /** Whether an entry without evidence is sent again by itself. */
   isSentAgain(entry: DeliveryRecord): boolean {
     const isSafe = this.hasKey(entry) && this.isOfSession(entry) && !entry.trace
-    return isSafe || (this.#isInsistent && entry.isInDoubt === true)
+    return isSafe || (this.#isAtLeastOnce && entry.isInDoubt === true)
   }
 
   /** The previous page has written an entry. */
@@ -205,7 +205,7 @@ export class DeliveryLedger {
   clear(): void {
     this.#log.forgetSettled()
     this.again = undefined
-    this.#point = this.#heard = this.#opening = undefined
+    this.#point = this.#lastAgentMessage = this.#opening = undefined
   }
 
   /** Reports no change from now on. */
@@ -241,14 +241,14 @@ export class DeliveryLedger {
     this.again = undefined
     if (!isReopening) {
       // Another tab may write the same text.
-      this.#point = this.#heard = opening.isOwn && !config.tabs ? 'start' : undefined
+      this.#point = this.#lastAgentMessage = opening.isOwn && !config.tabs ? 'start' : undefined
       this.#hasWritten = false
-      this.#unheard = this.#writes
+      this.#firstWriteAfter = this.#writes
     }
     // The service drops repetitions, so that nothing has to be found out first.
     if (facts.hasReceipts) this.decide()
     else if (this.#log.unproven.some(({ isInDoubt }) => isInDoubt)) {
-      const limitMs = this.#isInsistent ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
+      const limitMs = this.#isAtLeastOnce ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
       // The history of a session that this page has just created shows no message of an earlier one.
       if (opening.isCreated && !opening.isReopening) this.decide()
       else this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
@@ -284,22 +284,22 @@ export class DeliveryLedger {
     }
     if (message.persona !== PERSONA.AGENT) return
     if (!this.#hasWritten) this.#point = message
-    this.hear(message)
+    this.handleAgentMessage(message)
   }
 
-  /** The agent has said a message, and reacts to nothing that was written before. */
-  hear(message: Message): void {
-    this.#heard = message
-    this.#unheard = this.#writes
+  /** The agent has sent a message. It answers nothing that was written before. */
+  handleAgentMessage(message: Message): void {
+    this.#lastAgentMessage = message
+    this.#firstWriteAfter = this.#writes
   }
 
   /** The answer to a question in a history of the session. */
   findAnswer(history: readonly Message[], { message }: Question): FoundAnswer | undefined {
     // The same words may have been written before.
     const isSame = (entry: DeliveryRecord) =>
-      entry.written && entry.written.number >= this.#unheard && hasWordsOf(entry, message)
+      entry.written && entry.written.number >= this.#firstWriteAfter && hasWordsOf(entry, message)
     const count = this.#log.accepted.filter(isSame).length
-    return findAnswer(history, message, this.#heard, count)
+    return findAnswer(history, message, this.#lastAgentMessage, count)
   }
 
   /** A history of the session has arrived. */
@@ -324,7 +324,7 @@ export class DeliveryLedger {
 
   /** No history of the session will come. One that is late may still save the user a message that arrives twice. */
   handleNoHistory(): void {
-    if (this.#wait !== undefined && !this.#isInsistent) this.decide()
+    if (this.#wait !== undefined && !this.#isAtLeastOnce) this.decide()
   }
 
   /** Nothing more will be found out about the messages in doubt: they are sent again, or they are `unknown`. */

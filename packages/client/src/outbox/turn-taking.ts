@@ -162,7 +162,7 @@ export class TurnTaking {
     const turn = this.#turn
     if (turn?.at !== 'unverified') {
       const last = turn?.at !== 'open' && messages.findLast(({ persona }) => persona === PERSONA.AGENT)
-      if (last) this.#ledger.hear(last)
+      if (last) this.#ledger.handleAgentMessage(last)
       return
     }
     const { question, timer } = turn
@@ -172,7 +172,7 @@ export class TurnTaking {
     if (!isAsked && !this.#ledger.isSentAgain(question))
       return this.#fail('The connection was lost before the question reached the service.')
     if (answer) {
-      this.#ledger.hear(answer)
+      this.#ledger.handleAgentMessage(answer)
       return this.#settle(({ reply }) => reply.resolve(answer))
     }
     this.#scope.environment.clock.clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** At every so many looks each tab says something, so that the others see whether they have missed what it said before. */
+/** Number of looks after which a tab posts a message, whose number shows the others whether they have missed an earlier one. */
 const LOOKS_PER_HELLO = 5
 
 /** A leader that has not answered so many times in a row is frozen. */

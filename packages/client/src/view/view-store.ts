@@ -273,7 +273,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       return snapshot
     },
     setDraft(draft) {
-      // It is that of the user who leaves.
+      // The draft belongs to the user who is being signed out.
       if (agent.getPhase().at === 'leaving') return
       change({ draft })
       notifier.notify()
