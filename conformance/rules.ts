@@ -455,7 +455,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-96':
     'what was said in the session while the connection was down is in the transcript after the reconnect, once and in its place, with events marked `recovered`, and answers an open question: from the history frame, else from one transcript call for each reopening; one warning where neither is available',
   'REL-97':
-    '`isWorking` is true from a heartbeat until an answer, an error, a close, or 30 s of silence, and `workingChanged` reports each change',
+    '`status.working` is true from a heartbeat until an answer, an error, a close, or 30 s of silence, and `workingChanged` reports each change',
   'REL-98':
     'what clearTranscript(), logout(), a restart or a change of the user removed never comes back by a history or a transcript call, also one that was under way',
   'REL-99':
@@ -512,7 +512,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-70':
     'frames of receipts, resume and ping are read leniently and exactly as their schemas read them; odd capabilities count as none',
   'REL-126':
-    '`getPhase()` and `phaseChanged` tell each step of the life of an agent: preparing, choosing with the choice, ready, idle with the error of a failed initialize(), leaving, destroyed',
+    '`status.phase` and `phaseChanged` tell each step of the life of an agent: preparing, choosing with the choice, ready, idle with the error of a failed initialize(), leaving, destroyed',
+  'REL-129':
+    '`status` is a frozen object, the same one until a member changes: the phase, the connection, whether the agent is working, and when the next attempt of a reconnect or of initialize() is due; an event reports each change',
   'REL-127': '`transcriptCleared` reports each time the transcript is emptied',
   'VIEW-01':
     'a conversation view shows each message of the transcript with author, time, content, sources, options with the one that was taken, rating, hand-over, masked parts and delivery',

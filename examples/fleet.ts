@@ -73,7 +73,7 @@ assert.deepEqual(
 process.kill(process.pid, 'SIGTERM')
 await stopped
 assert.deepEqual(
-  agents.map(agent => agent.getPhase().at),
+  agents.map(agent => agent.status.phase.at),
   visitors.map(() => 'destroyed'),
 )
 console.log(`${answers.length} visitors were answered, and all agents are released.`)

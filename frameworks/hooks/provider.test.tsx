@@ -36,7 +36,7 @@ function mount(ui: ReactNode) {
   }
 }
 
-const phase = (agent: AiAgent) => agent.getPhase().at
+const phase = (agent: AiAgent) => agent.status.phase.at
 const isLeft = (agent: AiAgent) => waitFor(() => expect(agent.getState()).toBe('CLOSED'))
 
 /** Waits until timers without a delay have run, and those that they set. */

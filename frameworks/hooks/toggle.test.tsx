@@ -121,7 +121,7 @@ describe('destroyOnUnmount', () => {
     const { close, shows } = page({ agent, destroyOnUnmount: true }, StrictMode)
     await shows('connected')
     close()
-    await waitFor(() => expect(agent.getPhase().at).toBe('destroyed'))
+    await waitFor(() => expect(agent.status.phase.at).toBe('destroyed'))
   })
 
   it('lets the next agent, created with the next mount, continue the stored conversation', async () => {

@@ -73,7 +73,7 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
       </StrictMode>,
     )
     expect(html).toContain('Chat is ')
-    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    expect(agent.status.phase).toEqual({ at: 'idle' })
     const stage = await openPage(chromium, script, html)
     await write(stage, 'hello')
     await expect.poll(() => items(stage)).toEqual(['hello', 'You said: hello'])

@@ -91,7 +91,7 @@ describe('the memory of a host in place of the stores of a page', () => {
     memory.refused = 'keys'
     const { agent } = make({ resume: true })
     await passing(clock, agent.initialize())
-    expect(agent.getPhase()).toEqual({ at: 'ready' })
+    expect(agent.status.phase).toEqual({ at: 'ready' })
     expect(printed.flat()).toContainEqual(expect.stringContaining('Could not remove stored data of the user.'))
     await passing(clock, agent.destroy())
   })

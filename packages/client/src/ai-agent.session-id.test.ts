@@ -80,7 +80,7 @@ describe('an operation during a change of the user', () => {
     await agent.connect()
     token = emulator.control.issueToken({ subject: 'new-customer' })
     const changed = agent.updateAccessToken(token)
-    await eventually(() => agent.getPhase().at === 'leaving')
+    await eventually(() => agent.status.phase.at === 'leaving')
     const refused = await rejection(agent.send('hello'))
     expect(refused).toMatchObject({ code: 'ABORTED' })
     expect(refused.message).toContain('`userChanged`')

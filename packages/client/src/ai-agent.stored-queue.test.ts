@@ -153,7 +153,7 @@ describe('persistQueue', () => {
     const { agent } = page(config)
     const started = rejection(agent.initialize())
     await turnEventLoop(20)
-    expect(agent.getPhase()).toEqual({ at: 'preparing' })
+    expect(agent.status.phase).toEqual({ at: 'preparing' })
     await passing(clock, agent.logout())
     expect(await started).toMatchObject({ code: 'ABORTED' })
     expect(store.stored).toEqual([])

@@ -5,6 +5,7 @@ import {
   type AgentListItem,
   type AgentPhase,
   type AgentProfileDetails,
+  type AgentStatus,
   AiAgent,
   type AiAgentInitializeOptions,
   type AskOptions,
@@ -53,7 +54,13 @@ describe('AiAgent', () => {
     assertType<AgentPhase>({ at: 'choosing', choice: { status: 'choose', gate: 'portal', choices: [{ id: 1 }] } })
     // @ts-expect-error only an idle agent has an error
     assertType<AgentPhase>({ at: 'ready', error: new Error() })
-    expectTypeOf<AiAgent['getPhase']>().returns.toEqualTypeOf<AgentPhase>()
+  })
+
+  it('AgentStatus has the phase, the connection, and what the agent does', () => {
+    assertType<AgentStatus>({ phase: { at: 'ready' }, connection: 'CONNECTED', working: true, retryAt: undefined })
+    // @ts-expect-error the phase is an object
+    assertType<AgentStatus>({ phase: 'ready', connection: 'CONNECTED', working: true, retryAt: undefined })
+    expectTypeOf<AiAgent['status']>().toEqualTypeOf<AgentStatus>()
   })
 
   it('OperationOptions has a signal that aborts', () => {

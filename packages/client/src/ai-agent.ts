@@ -1,7 +1,7 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
 import { features } from '#features'
 import type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
-import type { AgentPhase } from './agent/agent-phase.ts'
+import type { AgentStatus } from './agent/agent-status.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
 import { AgentParts } from './agent/parts.ts'
@@ -122,14 +122,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#lifecycle.initialize(options.context, options.signal, options.interactive)
   }
 
-  /** Where the agent is between its creation and {@link destroy}; `phaseChanged` reports each change. */
-  getPhase(): AgentPhase {
-    return this.#lifecycle.phase
+  /**
+   * Where the agent is: its phase, its connection, whether it works on an answer, and when the next attempt is due. A frozen
+   * object, the same one until a member changes. `phaseChanged`, `stateChanged` and `workingChanged` report each change.
+   */
+  get status(): AgentStatus {
+    return this.#lifecycle.status
   }
 
-  /** Whether initialization is complete. */
+  /** Whether initialization is complete: the phase of {@link status} is `ready`. */
   getIsInitialized(): boolean {
-    return this.#lifecycle.isReady
+    return this.status.phase.at === 'ready'
   }
 
   /**
@@ -393,9 +396,9 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The state of the connection. */
+  /** The connection of {@link status}. */
   getState(): ConnectionState {
-    return this.#parts.scope.status.state
+    return this.status.connection
   }
 
   /**
@@ -407,20 +410,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
   async explain(): Promise<Explanation> {
     const { scope, outbox, chat, connection } = this.#parts
     const explain = await feature(scope.environment.clock, 'explain', features.explain)
-    return explain({ scope, outbox, chat, connection, phase: this.getPhase() })
+    return explain({ scope, outbox, chat, connection, phase: this.status.phase })
   }
 
-  /** Whether the chat is open. */
+  /** Whether the chat is open: the connection of {@link status} is `CONNECTED`. */
   isConnected(): boolean {
-    return this.#parts.connection.transport !== undefined
-  }
-
-  /**
-   * Whether the agent is working on an answer, as far as its heartbeats show. `workingChanged` reports each change. Ends with
-   * an answer, an error, a close, or 30 s without a heartbeat.
-   */
-  get isWorking(): boolean {
-    return this.#parts.working.isWorking
+    return this.status.connection === 'CONNECTED'
   }
 
   /** The details of the configured agent, loaded when needed. Works before `initialize()`. */

@@ -1,5 +1,5 @@
 import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
-import type { AgentPhase } from './agent/agent-phase.ts'
+import type { AgentPhase } from './agent/agent-status.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type {
   CallerInfo,
@@ -75,7 +75,7 @@ export interface AgentEventPayloadMap {
   initialized: InitializedAgent
   /**
    * Initialization has started, failed, stopped at a choice or completed, or the user is being signed out, or the agent was
-   * destroyed. `getPhase()` returns the same. Comes before the event of the choice and before `initialized`.
+   * destroyed. `status.phase` is the same. Comes before the event of the choice and before `initialized`.
    */
   phaseChanged: AgentPhase
   /** A portal must be chosen: call `selectPortal()`. */
@@ -110,7 +110,7 @@ export interface AgentEventPayloadMap {
   heartbeat: Omit<HeartbeatResult, 'timestamp' | 'sessionId' | 'agentId'>
   /**
    * The agent began or ceased to work on an answer, as far as its heartbeats show: it ends with an answer, an error, a close,
-   * or 30 s without a heartbeat. `agent.isWorking` has the current value.
+   * or 30 s without a heartbeat. `status.working` has the current value.
    */
   workingChanged: { isWorking: boolean }
   /** The service rejected context attributes; the session continues. */

@@ -31,7 +31,7 @@ export {
   type UserProfile,
 } from '@aiagent/protocol'
 export type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
-export type { AgentPhase, PendingChoice } from './agent/agent-phase.ts'
+export type { AgentPhase, AgentStatus, PendingChoice } from './agent/agent-status.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
 export { type PreloadOptions, preload, preloadPkce } from './agent/preload.ts'
 export { AiAgent } from './ai-agent.ts'

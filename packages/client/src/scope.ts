@@ -11,9 +11,9 @@ import { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
 import { EventEmitter } from './util/event-emitter.ts'
 
-/** The present status of an agent, which several of its parts write and read. */
-export interface AgentStatus {
-  /** The state of the connection, as the host sees it: while `initialize()` is repeated, the state of that. */
+/** What several parts of an agent write and read. */
+export interface SharedState {
+  /** The state of the connection, as the host sees it: while `initialize()` is repeated, the one of that. */
   state: ConnectionState
   /** Whether messages can be addressed and masked. */
   isReady: boolean
@@ -56,7 +56,7 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
   readonly environment: Environment
   readonly logger: Logger
   readonly facts: AgentFacts
-  readonly status: AgentStatus = { state: 'IDLE', isReady: false, isLeaving: false }
+  readonly status: SharedState = { state: 'IDLE', isReady: false, isLeaving: false }
   readonly events = new EventEmitter<AgentEvents>((error, name) =>
     this.logger.error(`A listener of '${name}' failed.`, error),
   )

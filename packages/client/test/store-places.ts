@@ -189,7 +189,7 @@ export async function checkPlaces(
         if (does === 'start') {
           await settled('initialize()', 5_000, agent.initialize())
           await settled('connect()', 5_000, agent.connect())
-          check(agent.getPhase().at === 'ready', () => 'An agent that was started is not ready.')
+          check(agent.status.phase.at === 'ready', () => 'An agent that was started is not ready.')
           // The context is written again with its user.
           if (place.context !== 'none') overwrite(place)
         } else if (does === 'write') {

@@ -40,7 +40,7 @@ export function hold(agent: AiAgent, isStarting: boolean, leaving: Leaving): () 
   const shared = sharedOf(agent)
   const { view } = shared
   shared.providers++
-  const isDestroyed = agent.getPhase().at === 'destroyed'
+  const isDestroyed = agent.status.phase.at === 'destroyed'
   if (isDestroyed) agent.logger.warn('The agent was destroyed. Pass a new agent.')
   // With a destroyed agent it sets the error of the snapshot.
   if (isDestroyed || (isStarting && !shared.isStarted)) {

@@ -2,7 +2,7 @@ import type { AgentEvent, AgentEventType, AiAgent, ConnectionState } from '@aiag
 import type { Journal, Tone } from './journal.ts'
 import { redactData, redactText } from './redact.ts'
 
-const PHASE_TONES: Readonly<Record<ReturnType<AiAgent['getPhase']>['at'], Tone>> = {
+const PHASE_TONES: Readonly<Record<AiAgent['status']['phase']['at'], Tone>> = {
   idle: 'idle',
   preparing: 'busy',
   choosing: 'warn',
@@ -69,10 +69,10 @@ const SHOWN: readonly AgentEventType[] = [
 
 /** Notes the states, events and deliveries of an agent, and calls back after each event. */
 export function observeAgent(agent: AiAgent, journal: Journal, onEvent: (event: AgentEvent) => void): void {
-  journal.enter('phases', agent.getPhase().at, PHASE_TONES[agent.getPhase().at])
+  journal.enter('phases', agent.status.phase.at, PHASE_TONES[agent.status.phase.at])
   journal.enter('connections', agent.getState(), STATE_TONES[agent.getState()])
   agent.on('phaseChanged', () => {
-    const { at } = agent.getPhase()
+    const { at } = agent.status.phase
     journal.enter('phases', at, PHASE_TONES[at])
   })
   agent.on('stateChanged', ({ payload }) => journal.enter('connections', payload.state, STATE_TONES[payload.state]))

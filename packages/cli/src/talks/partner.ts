@@ -53,7 +53,7 @@ async function exchange(agent: AiAgent, text: string, limitMs: number, settleMs:
     const settle = () => {
       clearTimeout(silence)
       silence = setTimeout(() => {
-        if (!agent.isWorking) resolve()
+        if (!agent.status.working) resolve()
       }, settleMs)
     }
     signal.addEventListener('abort', () => {

@@ -20,9 +20,9 @@ describe('before initialize()', () => {
   it('every synchronous call answers', async () => {
     const { emulator, make } = setUp()
     const { agent } = make()
-    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    expect(agent.status.phase).toEqual({ at: 'idle' })
     expect(agent.getState()).toBe('IDLE')
-    expect([agent.isConnected(), agent.isWorking, agent.getIsInitialized()]).toEqual([false, false, false])
+    expect([agent.isConnected(), agent.status.working, agent.getIsInitialized()]).toEqual([false, false, false])
     expect([agent.getTranscript(), agent.getTranscriptAsJSON(), agent.getTranscriptSize()]).toEqual([[], [], 0])
     expect(agent.getTranscript()).toBe(agent.getTranscript())
     expect([
@@ -137,7 +137,7 @@ describe('before initialize()', () => {
     const left = agent.logout().catch(() => {})
     expect(sessionStorage.getItem(key)).toBeNull()
     expect([agent.getQueueSize(), agent.getContext(), agent.delivery('waiting')]).toEqual([0, null, undefined])
-    expect([agent.getPhase().at, isCleared]).toEqual(['leaving', true])
+    expect([agent.status.phase.at, isCleared]).toEqual(['leaving', true])
     expect(await rejection(agent.send('no'))).toMatchObject({ code: 'ABORTED' })
     expect(await asked).toMatchObject({ reason: 'closed' })
     await agent.destroy()
@@ -149,7 +149,7 @@ describe('before initialize()', () => {
     const { agent } = setUpStrategy({ logout })
     await agent.logout()
     expect(logout).toHaveBeenCalledTimes(1)
-    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    expect(agent.status.phase).toEqual({ at: 'idle' })
     await agent.destroy()
   })
 
@@ -188,7 +188,7 @@ describe('before initialize()', () => {
       const { make, emulator, printed } = setUp()
       const { agent } = make(auth === undefined ? {} : { auth })
       await agent[end]()
-      expect(agent.getPhase()).toEqual({ at: end === 'destroy' ? 'destroyed' : 'idle' })
+      expect(agent.status.phase).toEqual({ at: end === 'destroy' ? 'destroyed' : 'idle' })
       expect([emulator.control.requests(), printed]).toEqual([[], []])
     }
   })
@@ -219,7 +219,7 @@ describe('a call that another one ends', () => {
     expect(await rejection(agent.send('hello'))).toMatchObject({ code: 'ABORTED' })
     expect(() => agent.messages()).toThrow(expect.objectContaining({ code: 'ABORTED' }))
     expect(await agent.disconnect()).toBeUndefined()
-    expect([agent.getPhase(), clock.pendingTimers]).toEqual([{ at: 'destroyed' }, 0])
+    expect([agent.status.phase, clock.pendingTimers]).toEqual([{ at: 'destroyed' }, 0])
   })
 
   it.each([

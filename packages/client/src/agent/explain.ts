@@ -4,7 +4,7 @@ import { SELECT_METHODS } from '../contact-center/portal/gates.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed } from '../events.ts'
 import type { AgentScope } from '../scope.ts'
-import type { AgentPhase } from './agent-phase.ts'
+import type { AgentPhase } from './agent-status.ts'
 
 /*
  * The present state of an agent in one sentence. A separate file in a page: its texts would weigh on every page.

@@ -138,7 +138,7 @@ describe('calls that meet', () => {
     await eventually(() => end !== undefined)
     end?.()
     await leaving.catch(() => {})
-    expect([agent.getPhase().at, phases]).toEqual(['destroyed', ['destroyed']])
+    expect([agent.status.phase.at, phases]).toEqual(['destroyed', ['destroyed']])
   })
 
   it.each([
@@ -154,7 +154,7 @@ describe('calls that meet', () => {
     })
     expect(await rejection(agent.initialize())).toMatchObject({ code: 'ABORTED' })
     await ended
-    expect([agent.getPhase().at, agent.getIsInitialized()]).toEqual([phase, false])
+    expect([agent.status.phase.at, agent.getIsInitialized()]).toEqual([phase, false])
     expect(sessionBodies(emulator)).toEqual([])
     await agent.destroy()
   })
@@ -179,7 +179,7 @@ describe('calls that meet', () => {
     agent.on('message', () => agent.destroy())
     const frame = { persona: 'agent', role: 'customer support agent', content: 'Good day' }
     emulator.control.pushFrame(lastSession(emulator), frame)
-    await eventually(() => agent.getPhase().at === 'destroyed', 'destroyed')
+    await eventually(() => agent.status.phase.at === 'destroyed', 'destroyed')
     const names = told.slice(begin).map(({ name }) => name)
     expect(names).toContain('message')
     expect(names).not.toContain('agentMessage')
@@ -219,7 +219,7 @@ describe('an end that is not complete', () => {
     await agent.initialize({ context: { plan: 'gold' } })
     store.fails = true
     await passing(clock, agent.logout())
-    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    expect(agent.status.phase).toEqual({ at: 'idle' })
     expect(printed.flat().join('\n')).toContain('Could not remove stored data of the user')
     await agent.destroy()
   })

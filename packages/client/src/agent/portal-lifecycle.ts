@@ -20,7 +20,7 @@ import { type EnvironmentName, toEnvironmentName } from '../init-params.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
-import type { PendingChoice } from './agent-phase.ts'
+import type { PendingChoice } from './agent-status.ts'
 import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
 
 /** The parts of the agent that the contact center uses. */

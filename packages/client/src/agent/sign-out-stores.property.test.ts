@@ -113,7 +113,7 @@ describe('any order of calls around a logout, over stores', () => {
           told.length = 0
           const leaving = agent.logout()
           // What follows the logout belongs to the next user.
-          await play(during, () => agent.getPhase().at !== 'leaving')
+          await play(during, () => agent.status.phase.at !== 'leaving')
           await passing(clock, leaving)
           expect(conversationOf(told)).toEqual([])
           const others = new Set(emulator.world.sessions.keys())

@@ -308,10 +308,10 @@ async function run(steps: readonly { does: (typeof DOES)[number]; slot: number; 
       if (does === 'info') await settled('getDeploymentInfo()', 5_000, () => agent.getDeploymentInfo())
       else if (does === 'details') {
         await settled('getAgentDetails()', 8_000, () => agent.getAgentDetails())
-        visitor.isKnown = agent.getPhase().at !== 'destroyed'
+        visitor.isKnown = agent.status.phase.at !== 'destroyed'
       } else if (does === 'start') {
         await settled('initialize()', 12_000, () => agent.initialize())
-        if (agent.getPhase().at !== 'ready') throw new Error(`An agent that was started is ${agent.getPhase().at}.`)
+        if (agent.status.phase.at !== 'ready') throw new Error(`An agent that was started is ${agent.status.phase.at}.`)
         await settled('connect()', 5_000, () => agent.connect())
         Object.assign(visitor, { isStarted: true, isKnown: true })
       } else if (does === 'write' && visitor.isStarted) {

@@ -293,7 +293,7 @@ describe('a connector script that never loads', () => {
           code: 'CONNECTOR_FAILED',
           message: expect.stringMatching(/^The connector script https:\/\/desk\.test\/.* takes more than 15 seconds/),
         })
-      expect([script?.removed, ...agents.map(agent => agent.getPhase().at)]).toEqual([
+      expect([script?.removed, ...agents.map(agent => agent.status.phase.at)]).toEqual([
         true,
         ...agents.map(() => 'idle'),
       ])

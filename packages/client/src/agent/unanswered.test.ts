@@ -91,7 +91,7 @@ describe('a store of the host that no longer answers', () => {
     const changed = agent.updateAccessToken(token)
     await clock.advance(20_000)
     await passing(clock, changed)
-    expect(agent.getPhase().at).toBe('idle')
+    expect(agent.status.phase.at).toBe('idle')
     await passing(clock, agent.destroy())
   })
 })

@@ -137,7 +137,7 @@ describe('another user', () => {
     expect(await agent.initialize({ context: { plan: 'gold' } })).toMatchObject({ status: 'choose' })
     subject = 'desk-supervisor'
     expect(await passing(clock, rejection(agent.selectPortal({ id: 1002 })))).toMatchObject({ code: 'ABORTED' })
-    expect([agent.getPhase().at, agent.getContext(), agent.getUserDetails()]).toEqual(['idle', null, null])
+    expect([agent.status.phase.at, agent.getContext(), agent.getUserDetails()]).toEqual(['idle', null, null])
     expect(JSON.stringify([...sessionStorage.items])).not.toContain('gold')
     expect(await passing(clock, agent.initialize())).toMatchObject({ status: 'choose' })
     await agent.destroy()

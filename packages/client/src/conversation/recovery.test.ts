@@ -612,7 +612,7 @@ describe('a conversation that was left', () => {
   })
 })
 
-describe('isWorking', () => {
+describe('whether the agent is working', () => {
   const setUpWorking = async (settings: { replyDelayMs: number; heartbeatIntervalMs?: number }) => {
     const parts = setUp({ settings })
     const { agent, told } = parts.make()
@@ -625,11 +625,11 @@ describe('isWorking', () => {
 
   it('[REL-97] is true from a heartbeat to the answer', async () => {
     const { agent, clock, changes } = await setUpWorking({ replyDelayMs: 100_000, heartbeatIntervalMs: 20_000 })
-    expect(agent.isWorking).toBe(true)
+    expect(agent.status.working).toBe(true)
     await clock.advance(99_999)
-    expect([agent.isWorking, changes()]).toEqual([true, [true]])
+    expect([agent.status.working, changes()]).toEqual([true, [true]])
     await clock.advance(1)
-    expect([agent.isWorking, changes()]).toEqual([false, [true, false]])
+    expect([agent.status.working, changes()]).toEqual([false, [true, false]])
     await agent.destroy()
     expect(clock.pendingTimers).toBe(0)
   })
@@ -637,9 +637,9 @@ describe('isWorking', () => {
   it('[REL-97] ends after 30 s without a heartbeat', async () => {
     const { agent, clock, changes } = await setUpWorking({ replyDelayMs: 100_000, heartbeatIntervalMs: 100_000 })
     await clock.advance(29_999)
-    expect(agent.isWorking).toBe(true)
+    expect(agent.status.working).toBe(true)
     await clock.advance(1)
-    expect([agent.isWorking, changes()]).toEqual([false, [true, false]])
+    expect([agent.status.working, changes()]).toEqual([false, [true, false]])
     await agent.destroy()
   })
 
@@ -654,10 +654,10 @@ describe('isWorking', () => {
     ['destroy()', ({ agent }) => agent.destroy()],
   ])('[REL-97] ends with %s', async (_name, end) => {
     const parts = await setUpWorking({ replyDelayMs: 20_000 })
-    expect(parts.agent.isWorking).toBe(true)
+    expect(parts.agent.status.working).toBe(true)
     void end(parts)
     await parts.clock.advance(200)
-    expect(parts.agent.isWorking).toBe(false)
+    expect(parts.agent.status.working).toBe(false)
     await parts.agent.destroy()
     // The service answers into the void.
     await parts.clock.advance(20_000)

@@ -34,11 +34,11 @@ export function createActions(
   }
   const connect = async (signal: AbortSignal, interactive: boolean) => {
     // The user before is being signed out.
-    while (agent.getPhase().at === 'leaving') await new Promise(resolve => agent.once('phaseChanged', resolve))
+    while (agent.status.phase.at === 'leaving') await new Promise(resolve => agent.once('phaseChanged', resolve))
     await proceed(await agent.initialize({ interactive, signal }), signal)
   }
   // Of an agent that is destroyed already, the error tells why nothing starts.
-  const start = () => attempt(signal => connect(signal, interactive), agent.getPhase().at === 'destroyed')
+  const start = () => attempt(signal => connect(signal, interactive), agent.status.phase.at === 'destroyed')
   /** The sign-in in progress: the next one replaces it. */
   let signIn = new AbortController()
   const login = async (ends: readonly (AbortSignal | undefined)[]) => {

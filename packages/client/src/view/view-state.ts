@@ -23,7 +23,7 @@ export interface ViewFacts {
 
 /** The next snapshot; the one before where nothing has changed. */
 export function snapshotOf(
-  agent: Pick<AiAgent, 'getPhase' | 'getState' | 'isWorking'>,
+  agent: Pick<AiAgent, 'status'>,
   list: Pick<MessageList, 'get' | 'escalation'>,
   {
     retryAt,
@@ -37,8 +37,8 @@ export function snapshotOf(
   }: ViewFacts,
   before?: ConversationSnapshot,
 ): ConversationSnapshot {
-  const phase = agent.getPhase()
-  const state = stateOf(phase, agent.getState())
+  const { phase, connection, working } = agent.status
+  const state = stateOf(phase, connection)
   const isWaiting = state === 'reconnecting' || state === 'connecting' || state === 'initializing'
   const remedy =
     state === 'failed' && phase.at === 'idle'
@@ -61,7 +61,7 @@ export function snapshotOf(
     gate: choice && share(before?.gate, choice),
     needsLogin: needsToken || (isSigningIn && phase.at === 'preparing') || remedy === 'login',
     escalation: list.escalation(),
-    isWorking: agent.isWorking,
+    isWorking: working,
     unread,
     draft,
     error:
@@ -71,7 +71,7 @@ export function snapshotOf(
 
 /** The snapshot before anything happened, on a server too. */
 export const EMPTY_SNAPSHOT: ConversationSnapshot = /* @__PURE__ */ snapshotOf(
-  { getPhase: () => ({ at: 'idle' }), getState: () => 'IDLE', isWorking: false },
+  { status: { phase: { at: 'idle' }, connection: 'IDLE', working: false, retryAt: undefined } },
   { get: () => NONE, escalation: () => undefined },
   {},
 )

@@ -274,7 +274,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     },
     setDraft(draft) {
       // The draft belongs to the user who is being signed out.
-      if (agent.getPhase().at === 'leaving') return
+      if (agent.status.phase.at === 'leaving') return
       change({ draft })
       notifier.notify()
       save({ draft })

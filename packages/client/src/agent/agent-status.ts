@@ -1,0 +1,54 @@
+import type { ConnectionState } from '../chat/connection-state.ts'
+import type { InitializationResult } from '../contact-center/portal/gates.ts'
+
+/** Where an agent is at this moment. */
+export interface AgentStatus {
+  /** Where it is between its creation and `destroy()`. `connect()` may be called when it is at `ready`. */
+  readonly phase: AgentPhase
+  /**
+   * State of the chat connection. While `initialize()` is repeated (`retryInitialize`), it is the state of those attempts:
+   * `RECONNECTING` during a wait, and `CONNECTING` during a repeated attempt.
+   */
+  readonly connection: ConnectionState
+  /**
+   * Whether the agent is working on an answer, as far as its heartbeats show: until an answer, an error, a close, or 30 s
+   * without a heartbeat.
+   */
+  readonly working: boolean
+  /**
+   * When the next attempt of a reconnect or of `initialize()` is due, in milliseconds since the epoch; undefined when none is.
+   * A return of the network or of the page ends the wait earlier.
+   */
+  readonly retryAt: number | undefined
+}
+
+/**
+ * Where an agent is between its creation and `destroy()`.
+ *
+ * - `idle`: `initialize()` may be called. `error` is why the last run failed, if one did.
+ * - `preparing`: `initialize()` is running.
+ * - `choosing`: portal, agent and profile are being selected. `choice` is the choice that waits for the user, with the gate and
+ *   the choices; absent while the next step is loading.
+ * - `ready`: `connect()` may be called.
+ * - `leaving`: the data of the user is being removed, by `logout()` or because the user changed.
+ * - `destroyed`: for good.
+ */
+export type AgentPhase =
+  | { readonly at: 'idle'; readonly error?: unknown }
+  | { readonly at: 'choosing'; readonly choice?: PendingChoice }
+  | { readonly at: 'preparing' | 'ready' | 'leaving' | 'destroyed' }
+
+/** A choice that waits for the user: the gate, and what can be chosen. */
+export type PendingChoice = Extract<InitializationResult, { status: 'choose' }>
+
+/** Whether both say the same. A list of choices belongs to one gate of one run. */
+export function isSamePhase(one: PhaseMembers, other: PhaseMembers): boolean {
+  return one.at === other.at && one.error === other.error && one.choice?.choices === other.choice?.choices
+}
+
+/** The members of all phases. */
+interface PhaseMembers {
+  readonly at: AgentPhase['at']
+  readonly error?: unknown
+  readonly choice?: PendingChoice
+}
