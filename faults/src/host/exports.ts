@@ -6,11 +6,9 @@ import { createRecorder } from '@aiagent/client/recorder'
 export class Exports {
   readonly recorder = createRecorder()
   readonly #values: unknown[] = []
-  #agent: AiAgent | undefined
 
   /** Instruments the agent of this recorder. */
   follow(agent: AiAgent): void {
-    this.#agent = agent
     const note = (...values: unknown[]) => void this.#values.push(...values)
     const measure = (_value: number, attributes?: unknown) => note(attributes)
     const span: TelemetrySpan = {
@@ -39,7 +37,7 @@ export class Exports {
   }
 
   get recording(): string {
-    return JSON.stringify(this.#agent?.exportTrace())
+    return JSON.stringify(this.recorder.exportTrace())
   }
 
   get telemetry(): string {

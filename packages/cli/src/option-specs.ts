@@ -193,7 +193,7 @@ const COMPLETIONS_SPEC = {
 const REPLAY_SPEC = {
   summary: 'Replay the recording of an agent',
   description: [
-    'Takes the file with the recording first: aiagent replay trace.json. agent.exportTrace() writes one.',
+    'Takes the file with the recording first: aiagent replay trace.json. recorder.exportTrace() writes one.',
     'Names what the recording, and the client of today with the same frames, violates. Exits with 1 if the client does.',
   ],
   takesFiles: true,

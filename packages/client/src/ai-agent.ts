@@ -30,7 +30,6 @@ import type { AskOptions } from './outbox/outbox.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
 import { feature } from './platform/feature.ts'
-import type { Trace, TraceRecorder } from './platform/trace.ts'
 import { AgentScope } from './scope.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
@@ -52,7 +51,6 @@ import { Subscribable } from './util/event-emitter.ts'
 export class AiAgent extends Subscribable<AgentEvents> {
   readonly #parts: AgentParts
   readonly #lifecycle: AgentLifecycle
-  readonly #recorder: TraceRecorder | undefined
 
   /**
    * Checks the configuration. Sends no request.
@@ -70,7 +68,6 @@ export class AiAgent extends Subscribable<AgentEvents> {
     super(scope.events)
     this.#parts = new AgentParts(scope)
     this.#lifecycle = new AgentLifecycle(this.#parts)
-    this.#recorder = recorder
     recorder?.attach(this)
   }
 
@@ -91,11 +88,6 @@ export class AiAgent extends Subscribable<AgentEvents> {
     const resolved = resolveEnvironment(environment)
     const clearStored = await feature(resolved.clock, 'stored data', features.storedData)
     await clearStored(resolved, base, cache)
-  }
-
-  /** What `config.recorder` has recorded so far; undefined without one. `aiagent replay` plays it. */
-  exportTrace(): Trace | undefined {
-    return this.#recorder?.exportTrace()
   }
 
   /** The agent's logger: the configured one, or `AiAgent:<id>`. */

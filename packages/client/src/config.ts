@@ -40,8 +40,8 @@ export interface AiAgentConfig {
    */
   authScheme?: AuthScheme
   /**
-   * Records what the agent does, for a report of a failure: `createRecorder()` of `@aiagent/client/recorder`. One recorder
-   * is for one agent.
+   * Records what the agent does, for a report of a failure: `createRecorder()` of `@aiagent/client/recorder`, whose
+   * `exportTrace()` returns the recording. One recorder is for one agent.
    *
    * @default none
    */

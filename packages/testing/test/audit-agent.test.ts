@@ -1,6 +1,6 @@
 import { AiAgent } from '@aiagent/client'
 import { instrument, traceCalls } from '@aiagent/client/otel'
-import { createRecorder } from '@aiagent/client/recorder'
+import { createRecorder, type TraceRecorder } from '@aiagent/client/recorder'
 import {
   type AuditedHost,
   type AuditOptions,
@@ -15,6 +15,7 @@ import { describe, expect, it, vi } from 'vitest'
 /** A host under audit, and what it was made from. */
 interface Host extends AuditPlan {
   readonly agent: AiAgent
+  readonly recorder: TraceRecorder
 }
 
 /** A host with everything that the client offers: recorder, telemetry, resume. */
@@ -24,13 +25,13 @@ function createHost(plan: AuditPlan): Host {
   const recorder = createRecorder()
   const agent = new AiAgent({ ...config, resume: true, recorder }, { ...environment, fetch: calls.fetch })
   instrument(agent, { ...telemetry, calls })
-  return { ...plan, agent }
+  return { ...plan, agent, recorder }
 }
 
 const audit = (more: (host: Host) => Partial<AuditedHost> = () => ({}), options?: AuditOptions) =>
   auditPrivacy(plan => {
     const host = createHost(plan)
-    return { agent: host.agent, ...more(host) }
+    return { agent: host.agent, recorder: host.recorder, ...more(host) }
   }, options)
 
 /** What a leak is named by. */
@@ -106,12 +107,10 @@ const MISTAKES: readonly (readonly [expected: string, mistake: (host: Host) => P
   ],
   [
     'address of answer in trace, exportTrace()',
-    ({ agent }) => {
+    ({ agent, recorder }) => {
       const answers: string[] = []
       agent.on('agentMessage', ({ payload }) => void answers.push(payload.message.content ?? ''))
-      const exportTrace = agent.exportTrace.bind(agent)
-      Object.assign(agent, { exportTrace: () => ({ ...exportTrace(), answers }) })
-      return {}
+      return { recorder: { exportTrace: () => ({ ...recorder.exportTrace(), answers }) } }
     },
   ],
   [

@@ -1,5 +1,5 @@
 import { AiAgent, type Explanation } from '@aiagent/client'
-import { createRecorder } from '@aiagent/client/recorder'
+import { createRecorder, type TraceRecorder } from '@aiagent/client/recorder'
 import { createJournal, type Journal } from '../journal/journal.ts'
 import { observeAgent } from '../journal/observe-agent.ts'
 import { observeNetwork } from '../journal/observe-network.ts'
@@ -19,6 +19,7 @@ export interface Conversation {
   readonly scenario: Scenario
   readonly service: Service
   readonly agent: AiAgent
+  readonly recorder: TraceRecorder
   readonly journal: Journal
   readonly facts: Store<AgentFacts>
   /** Ends the agent, and everything that observes it. */
@@ -32,6 +33,7 @@ const READ_EVERY_MS = 500
 export function createConversation(scenario: Scenario, service: Service): Conversation {
   const journal = createJournal()
   const login = scenario.login && service.login(scenario.login)
+  const recorder = createRecorder({ content: true })
   const agent = new AiAgent(
     {
       id: scenario.agentId,
@@ -41,7 +43,7 @@ export function createConversation(scenario: Scenario, service: Service): Conver
       // Shorter than the default, so that a half-open connection is found while somebody watches.
       doubtAfterMs: 8000,
       maxReconnectDelay: 8000,
-      recorder: createRecorder({ content: true }),
+      recorder,
       ...(login && { auth: login }),
       ...scenario.config,
       cache: { keyPrefix: `playground-${scenario.id}` },
@@ -71,6 +73,7 @@ export function createConversation(scenario: Scenario, service: Service): Conver
     scenario,
     service,
     agent,
+    recorder,
     journal,
     facts,
     end: async () => {

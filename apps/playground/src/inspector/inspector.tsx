@@ -57,9 +57,9 @@ export function Inspector({ conversation }: { conversation: Conversation }) {
 }
 
 /** Saves the recording of the agent, which `aiagent replay` plays. */
-function SaveButton({ conversation: { agent } }: { conversation: Conversation }) {
+function SaveButton({ conversation: { recorder } }: { conversation: Conversation }) {
   const save = () => {
-    const trace = new Blob([JSON.stringify(agent.exportTrace(), null, 2)], { type: 'application/json' })
+    const trace = new Blob([JSON.stringify(recorder.exportTrace(), null, 2)], { type: 'application/json' })
     const link = document.createElement('a')
     link.href = URL.createObjectURL(trace)
     link.download = 'trace.json'

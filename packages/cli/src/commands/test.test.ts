@@ -128,17 +128,13 @@ describe('aiagent test', () => {
 
   it('[ADOPT-06] judges a recording, and says what a recording does not show', async () => {
     const server = await serve()
-    const agent = new AiAgent({
-      id: 'help',
-      endpoint: server.url,
-      enableLogging: false,
-      recorder: createRecorder({ content: true }),
-    })
+    const recorder = createRecorder({ content: true })
+    const agent = new AiAgent({ id: 'help', endpoint: server.url, enableLogging: false, recorder })
     await agent.initialize()
     await agent.connect()
     await agent.ask('Hello')
     const trace = join(folder, 'trace.json')
-    await writeFile(trace, JSON.stringify(agent.exportTrace()))
+    await writeFile(trace, JSON.stringify(recorder.exportTrace()))
     await agent.destroy()
     const good = await talk('**User:** Hello\n\n**Agent:**\n\n> You said Hello.\n\n- source: a.test\n- within: 10 s\n')
     const { code, out } = await hold(good, '--trace', trace)
@@ -195,18 +191,14 @@ describe('aiagent test', () => {
   it('[ADOPT-06] repeats the answers of a recording in their order when a question is repeated', async () => {
     let count = 0
     const server = await serve({ reply: () => ({ content: `Answer ${++count}.` }) })
-    const agent = new AiAgent({
-      id: 'help',
-      endpoint: server.url,
-      enableLogging: false,
-      recorder: createRecorder({ content: true }),
-    })
+    const recorder = createRecorder({ content: true })
+    const agent = new AiAgent({ id: 'help', endpoint: server.url, enableLogging: false, recorder })
     await agent.initialize()
     await agent.connect()
     await agent.ask('Hello')
     await agent.ask('Hello')
     const trace = join(folder, 'trace.json')
-    await writeFile(trace, JSON.stringify(agent.exportTrace()))
+    await writeFile(trace, JSON.stringify(recorder.exportTrace()))
     await agent.destroy()
     const turn = (answer: string) => `**User:** Hello\n\n**Agent:**\n\n> ${answer}\n\n`
     const file = await talk(turn('Answer 1.') + turn('Answer 2.'))

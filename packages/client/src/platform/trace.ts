@@ -76,6 +76,6 @@ export interface TraceRecorder {
   wrap(environment: Environment): Environment
   /** Records the calls and events of an agent. The agent calls it. */
   attach(agent: object): void
-  /** The recording so far. */
+  /** The recording so far. `aiagent replay` plays it. */
   exportTrace(): Trace
 }

@@ -29,7 +29,7 @@ export function parseTrace(text: string): Trace {
     throw new TypeError('The trace is not JSON.', { cause })
   }
   if (!isJsonObject(given) || given['format'] !== 'aiagent-trace')
-    throw new TypeError('The file is not a trace of an agent. Write one with agent.exportTrace().')
+    throw new TypeError('The file is not a trace of an agent. Write one with recorder.exportTrace().')
   if (given['version'] !== 1)
     throw new TypeError(`The trace has version ${String(given['version'])}; this library reads 1.`)
   const { capabilities, dropped, endedAt, entries, hasContent, isAuthenticated, library, startedAt } = given

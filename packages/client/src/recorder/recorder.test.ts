@@ -35,17 +35,18 @@ const outline = ({ entries }: Trace) =>
 
 describe('[REL-79] a recorder', () => {
   it('works on the default platform, which is frozen', async () => {
-    const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test', recorder: createRecorder() })
-    expect(agent.exportTrace()?.entries).toEqual([])
+    const recorder = createRecorder()
+    const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test', recorder })
+    expect(recorder.exportTrace().entries).toEqual([])
     await agent.destroy()
   })
 
   it('holds calls, requests, frames, states and events in order', async () => {
-    const { agent, emulator, talk } = await record()
+    const { agent, recorder, emulator, talk } = await record()
     await talk('Hello')
     emulator.control.dropSockets(1012)
     await eventually(() => agent.getState() === 'RECONNECTING')
-    const trace = agent.exportTrace() as Trace
+    const trace = recorder.exportTrace()
     const lines = outline(trace)
     expect(lines.slice(0, 1)).toEqual(['call initialize'])
     expect(lines.filter(line => line === 'request').length).toBeGreaterThan(3)
@@ -77,10 +78,10 @@ describe('[REL-79] a recorder', () => {
   })
 
   it('holds no token, session id, context, content or data of a message', async () => {
-    const { agent, emulator, talk } = await record()
+    const { agent, recorder, emulator, talk } = await record()
     await talk('A very secret question')
     await agent.updateAccessToken(emulator.control.issueToken())
-    const text = JSON.stringify(agent.exportTrace())
+    const text = JSON.stringify(recorder.exportTrace())
     const secrets = ['secret', 'private', 'You said', 'eyJ', lastSession(emulator)]
     expect(secrets.every(Boolean)).toBe(true)
     for (const secret of secrets) expect(text).not.toContain(secret)
@@ -89,21 +90,22 @@ describe('[REL-79] a recorder', () => {
   it.each([true, false])('holds no session id in the path of a request, with content: %s', async content => {
     const { load, talkAndLeave } = setUpTab()
     const session = await talkAndLeave('Hello')
-    const { agent } = load({ recorder: createRecorder({ content }) })
+    const recorder = createRecorder({ content })
+    const { agent } = load({ recorder })
     await agent.initialize()
-    const paths = agent.exportTrace()?.entries.flatMap(entry => (entry.kind === 'request' ? entry.path : []))
+    const paths = recorder.exportTrace().entries.flatMap(entry => (entry.kind === 'request' ? entry.path : []))
     expect(paths).toContainEqual(expect.stringMatching(/\/sessions\/-$/))
     expect(session).not.toBe('')
-    expect(JSON.stringify(agent.exportTrace())).not.toContain(session)
+    expect(JSON.stringify(recorder.exportTrace())).not.toContain(session)
     await agent.destroy()
   })
 
   it('finds equal texts by a hash that another recording does not have', async () => {
     const texts = async () => {
-      const { agent, talk } = await record()
+      const { recorder, talk } = await record()
       await talk('Hello')
       await talk('Hello')
-      return agent.exportTrace()?.entries.flatMap(entry => (entry.kind === 'call' ? (entry.text ?? []) : [])) ?? []
+      return recorder.exportTrace().entries.flatMap(entry => (entry.kind === 'call' ? (entry.text ?? []) : []))
     }
     const [first, again] = await texts()
     expect(first).toMatch(/^#[\da-f]{12}:5$/)
@@ -112,11 +114,11 @@ describe('[REL-79] a recorder', () => {
   })
 
   it('keeps content only on request', async () => {
-    const { agent, talk } = await record({ content: true })
+    const { recorder, talk } = await record({ content: true })
     await talk('Hello')
-    const trace = agent.exportTrace()
-    expect(trace?.hasContent).toBe(true)
-    expect(trace?.entries).toContainEqual(
+    const trace = recorder.exportTrace()
+    expect(trace.hasContent).toBe(true)
+    expect(trace.entries).toContainEqual(
       expect.objectContaining({ kind: 'sent', frame: { persona: 'customer', role: 'human', content: 'Hello' } }),
     )
     expect(JSON.stringify(trace)).toContain('You said: Hello')
@@ -127,7 +129,8 @@ describe('[REL-79] a recorder', () => {
     const issue = (subject: string) => emulator.control.issueToken({ subject })
     let token = issue('customer')
     const auth = { getToken: () => token }
-    const { agent, told } = make({ id: 'account', auth, recorder: createRecorder({ content: true }) })
+    const recorder = createRecorder({ content: true })
+    const { agent, told } = make({ id: 'account', auth, recorder })
     const talk = async (text: string) => {
       await agent.initialize()
       await agent.connect()
@@ -139,11 +142,11 @@ describe('[REL-79] a recorder', () => {
     await eventually(() => agent.getState() === 'RECONNECTING')
     await passing(clock, agent.connect())
     await eventually(() => namesOf(told).includes('chatHistory'))
-    const before = outline(agent.exportTrace() as Trace)
+    const before = outline(recorder.exportTrace())
     token = issue('new-customer')
     await passing(clock, how === 'logout' ? agent.logout() : agent.updateAccessToken(token))
     await talk('second')
-    const trace = agent.exportTrace() as Trace
+    const trace = recorder.exportTrace()
     expect(JSON.stringify(trace)).not.toContain('first secret')
     expect(JSON.stringify(trace)).toContain('You said: second')
     expect(outline(trace).slice(0, before.length)).toEqual(before)
@@ -151,33 +154,28 @@ describe('[REL-79] a recorder', () => {
   })
 
   it('keeps the newest entries, and says how many it dropped', async () => {
-    const { agent, talk } = await record({ limit: 20 })
+    const { recorder, talk } = await record({ limit: 20 })
     for (let nth = 0; nth < 10; nth++) await talk(`message ${nth}`)
-    const trace = agent.exportTrace()
-    expect(trace?.entries).toHaveLength(20)
-    expect(trace?.dropped).toBeGreaterThan(40)
-    expect(trace?.entries.at(-1)).toMatchObject({ kind: 'event', type: 'agentMessage' })
+    const trace = recorder.exportTrace()
+    expect(trace.entries).toHaveLength(20)
+    expect(trace.dropped).toBeGreaterThan(40)
+    expect(trace.entries.at(-1)).toMatchObject({ kind: 'event', type: 'agentMessage' })
   })
 
   it('records a rejected call with its code, and a promise that is pending', async () => {
-    const { agent } = await record()
+    const { agent, recorder } = await record()
     await agent.destroy()
     await expect(agent.send('late')).rejects.toMatchObject({ code: 'ABORTED' })
-    const entries = agent.exportTrace()?.entries ?? []
+    const entries = recorder.exportTrace().entries
     expect(entries).toContainEqual(expect.objectContaining({ outcome: 'rejected', code: 'ABORTED' }))
-  })
-
-  it('is absent without the option', async () => {
-    const { agent } = setUp({}).make()
-    expect(agent.exportTrace()).toBeUndefined()
   })
 })
 
 describe('[REL-79] parseTrace', () => {
   it('reads what was exported', async () => {
-    const { agent, talk } = await record()
+    const { recorder, talk } = await record()
     await talk('Hello')
-    const trace = agent.exportTrace()
+    const trace = recorder.exportTrace()
     expect(parseTrace(JSON.stringify(trace))).toEqual(trace)
   })
 

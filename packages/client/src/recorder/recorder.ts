@@ -48,7 +48,7 @@ interface RecordedAgent extends Record<string, unknown> {
 }
 
 /**
- * Makes a recorder for one agent: `new AiAgent({ …, recorder })`. `agent.exportTrace()` returns the recording, and
+ * Makes a recorder for one agent: `new AiAgent({ …, recorder })`. `recorder.exportTrace()` returns the recording, and
  * `aiagent replay` plays it.
  *
  * Never recorded: tokens, session ids, bodies of requests, context, and data of messages beyond what the protocol reads.

@@ -28,8 +28,6 @@ export interface AuditedAgent {
   destroy(): Promise<unknown>
   /** The conversation as plain data. It is scanned as an export. */
   getTranscriptAsJSON(): unknown
-  /** The recording of the agent. It is scanned. */
-  exportTrace(): unknown
   /** Adds a listener for errors. They are scanned. */
   on(name: 'error', listener: (event: { payload: { error: unknown } }) => void): unknown
   /** The agent's logger. Its entries are scanned. */
@@ -72,6 +70,8 @@ export interface AuditedHost {
   send?(text: string): unknown
   /** How the host exports a conversation. @default `agent.getTranscriptAsJSON()` */
   exportConversation?(): unknown
+  /** The recorder that the host gave the agent. Its recording is scanned. */
+  readonly recorder?: { exportTrace(): unknown }
   /** Further places that the host writes to, by name: their contents are scanned at the end. */
   readonly sinks?: Readonly<Record<string, () => unknown>>
   /** Releases what the host holds. */
@@ -221,7 +221,7 @@ async function driveAgent(
   })
   if (host.exportConversation) sightings.add('export', 'exportConversation()', await host.exportConversation())
   else sightings.add('export', 'getTranscriptAsJSON()', agent.getTranscriptAsJSON())
-  sightings.add('trace', 'exportTrace()', agent.exportTrace())
+  if (host.recorder) sightings.add('trace', 'exportTrace()', host.recorder.exportTrace())
   await agent.logout().catch(error => incomplete.push(`signing out: ${String(error)}`))
   await agent.destroy()
   return incomplete

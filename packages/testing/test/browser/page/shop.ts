@@ -20,6 +20,7 @@ declare global {
 /** A page of a host, which a test may have make mistakes. */
 class Shop {
   readonly #agent: AiAgent
+  readonly #recorder = createRecorder()
   readonly #isCareless: boolean
   #sessionId = ''
 
@@ -31,7 +32,7 @@ class Shop {
       auth: { type: 'pre-auth', accessToken, refreshTokenFn: () => globalThis.issueToken() },
       resume: true,
       persistQueue: true,
-      recorder: createRecorder(),
+      recorder: this.#recorder,
       logLevel: 0,
       baseReconnectDelay: 10,
       maxReconnectDelay: 50,
@@ -58,7 +59,7 @@ class Shop {
     transcript: this.#agent
       .getTranscript()
       .map(({ id, direction, message }) => ({ id, direction, content: message.content })),
-    trace: this.#agent.exportTrace(),
+    trace: this.#recorder.exportTrace(),
   })
 }
 
