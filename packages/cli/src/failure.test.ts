@@ -1,6 +1,5 @@
 import {
   ApiError,
-  type ApiErrorOptions,
   AuthError,
   ConfigError,
   ConnectionError,
@@ -14,7 +13,7 @@ import { explainFailure } from './failure.ts'
 
 const setting = { endpoint: 'https://a.test', agent: 'help' }
 
-const call = (options: Partial<ApiErrorOptions>) =>
+const call = (options: Partial<ConstructorParameters<typeof ApiError>[1]>) =>
   new ApiError('getX failed: status 418.', { reason: 'status', method: 'GET', path: '/x', ...options })
 const broken = (code: string) =>
   call({

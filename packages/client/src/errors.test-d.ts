@@ -1,7 +1,7 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
+import type { ApiErrorOptions, SDKErrorOptions } from './errors.ts'
 import {
   ApiError,
-  type ApiErrorOptions,
   type ApiErrorReason,
   AuthError,
   type AuthErrorReason,
@@ -17,7 +17,6 @@ import {
   type MessageErrorReason,
   SDKError,
   type SDKErrorCode,
-  type SDKErrorOptions,
 } from './index.ts'
 
 const call = { reason: 'status', method: 'GET', path: '/portals' } as const

@@ -12,9 +12,10 @@ import type {
   ChatClosed,
   UnreadableFrame,
 } from './events.ts'
-import type { MaskingUnavailableReason, Source } from './index.ts'
+import type { Source } from './index.ts'
 import type { TranscriptEntry } from './log/entry.ts'
 import type { Message } from './log/message.ts'
+import type { MaskingUnavailableReason } from './masking/masking.ts'
 
 declare const agent: AiAgent
 

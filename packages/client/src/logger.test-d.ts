@@ -1,14 +1,6 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import {
-  type LogContext,
-  type LogEntry,
-  Logger,
-  type LoggerConfig,
-  type LoggerEvents,
-  type LoggerSink,
-  LogLevel,
-  type LogLevelName,
-} from './index.ts'
+import { type LogEntry, Logger, type LoggerConfig, type LoggerEvents, LogLevel } from './index.ts'
+import type { LogContext, LoggerSink, LogLevelName } from './logger.ts'
 
 describe('logging', () => {
   it('LogLevel, LogLevelName: six levels, by number and by name', () => {

@@ -1,5 +1,6 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import { type PreloadOptions, preload } from '../index.ts'
+import { preload } from '../index.ts'
+import type { PreloadOptions } from './preload.ts'
 
 describe('preload', () => {
   it('accepts its options, or none', () => {

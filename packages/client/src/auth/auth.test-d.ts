@@ -8,13 +8,10 @@ import {
   type AuthenticationResult,
   AuthenticationService,
   type AuthenticationServiceConfig,
-  type AuthenticationServiceInitializeOptions,
-  type AuthenticationServiceOptions,
   type AuthenticationType,
   type AuthProvider,
   type AuthStrategy,
   type AuthStrategyInitializeOptions,
-  type Awaitable,
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
   ClientCredentialsAuthStrategy,
@@ -23,9 +20,14 @@ import {
   type PreAuthConfig,
   type PreAuthServiceConfig,
   PreAuthStrategy,
-  type TokenAuthServiceConfig,
   type TokenExpiringCallback,
 } from '../index.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+import type {
+  AuthenticationServiceInitializeOptions,
+  AuthenticationServiceOptions,
+  TokenAuthServiceConfig,
+} from './auth-strategy.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
 const credentials = { tokenUrl: 'https://login.example.test/token', clientId: 'shop', clientSecret: 'secret' }

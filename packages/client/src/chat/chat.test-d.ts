@@ -1,12 +1,6 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import {
-  type ChatClosed,
-  type CloseCause,
-  ConnectionState,
-  MessageQueue,
-  type QueuedMessage,
-  type RecoverySource,
-} from '../index.ts'
+import type { RecoverySource } from '../events.ts'
+import { type ChatClosed, type CloseCause, ConnectionState, MessageQueue, type QueuedMessage } from '../index.ts'
 
 describe('the chat', () => {
   it('ConnectionState: five states, by their names', () => {

@@ -1,5 +1,6 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import type { AgentMessage, AlternateEscalation, Escalation, LiveEscalation } from '../index.ts'
+import type { AgentMessage, Escalation } from '../index.ts'
+import type { AlternateEscalation, LiveEscalation } from './message-handler.ts'
 
 declare const message: AgentMessage
 

@@ -2,29 +2,31 @@ import { assertType, describe, expectTypeOf, it } from 'vitest'
 import {
   type AgentMessage,
   AgentMessageHandler,
-  type AgentMessageResult,
   BaseMessageHandler,
   ChatHistoryHandler,
-  type ChatHistoryResult,
   ContextValidationHandler,
   type ContextValidationIssue,
-  type ContextValidationResult,
   ErrorMessageHandler,
-  type ErrorMessageResult,
   type EscalationData,
   type EscalationOption,
-  type HandledMessage,
   type HandlerResult,
   HeartbeatHandler,
-  type HeartbeatResult,
   type Message,
   type MessageHandlerResult,
   MessageProcessor,
-  type Party,
   TokenRefreshHandler,
   type TokenRefreshHandlerOptions,
-  type TokenRefreshResult,
 } from '../index.ts'
+import type {
+  AgentMessageResult,
+  ChatHistoryResult,
+  ContextValidationResult,
+  ErrorMessageResult,
+  HandledMessage,
+  HeartbeatResult,
+  Party,
+  TokenRefreshResult,
+} from './message-handler.ts'
 
 const handled: HandledMessage = { persona: 'agent', role: 'agent', content: 'Hello', raw: {} }
 const place = {

@@ -1,17 +1,16 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
+import type { PersistQueueOptions } from '../config.ts'
 import type {
   AiAgent,
   AiAgentConfig,
   Delivery,
-  DeliveryMode,
-  DeliveryOutcome,
   DeliveryReason,
   DeliveryState,
   DeliveryUpdate,
   Explanation,
   ExplanationCode,
-  PersistQueueOptions,
 } from '../index.ts'
+import type { DeliveryMode, DeliveryOutcome } from './delivery-state.ts'
 
 describe('deliveries', () => {
   it('Delivery: a handle for an id that may be unknown', () => {

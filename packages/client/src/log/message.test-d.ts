@@ -1,9 +1,10 @@
+import type { ContextAttribute } from '@aiagent/protocol'
 import { assertType, describe, expectTypeOf, it } from 'vitest'
+import type { MessageHelperParams } from '../conversation/message-helpers.ts'
 import {
   type AgentMessageParams,
   type AiAgent,
   type AskOptions,
-  type ContextAttribute,
   type ContextAttributes,
   type ContextMessageParams,
   createAgentMessage,
@@ -13,9 +14,7 @@ import {
   type GracefulDisconnectParams,
   Message,
   type MessageData,
-  type MessageHelperParams,
   type MessageObject,
-  type MessageOptions,
   PERSONA,
   type Persona,
   ROLE,
@@ -23,6 +22,7 @@ import {
   type SendOptions,
   type TokenMessageParams,
 } from '../index.ts'
+import type { MessageOptions } from './message.ts'
 
 describe('messages', () => {
   it('Message: persona and role, and what may go with them', () => {

@@ -4,10 +4,10 @@ import {
   Transcript,
   type TranscriptConfig,
   type TranscriptEntry,
-  type TranscriptMessageType,
   type TranscriptOptions,
   type TranscriptRow,
 } from '../index.ts'
+import type { TranscriptMessageType } from './entry.ts'
 
 const entry: TranscriptEntry = {
   id: 'e-1',

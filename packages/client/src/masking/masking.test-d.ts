@@ -1,5 +1,7 @@
 import { assertType, describe, it } from 'vitest'
-import type { MaskedSpan, MaskingConfig, MaskingPreview, RefusedPattern } from '../index.ts'
+import type { MaskingPreview } from '../index.ts'
+import type { MaskedSpan, RefusedPattern } from './data-masker.ts'
+import type { MaskingConfig } from './masking.ts'
 
 const span = { rule: 'Card', earlierRules: [], start: 0, end: 19, replacement: '***************1111' }
 

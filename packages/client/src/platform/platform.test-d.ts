@@ -5,24 +5,22 @@ import {
   type CacheEntry,
   type CacheStorageType,
   type Clock,
-  type ConsoleSink,
   createCacheAdapter,
   type Environment,
   MemoryCacheAdapter,
-  type MemoryCacheOptions,
   type Page,
-  type PageScript,
-  type PageWindow,
-  type ScriptAttributes,
   type SocketCloseEvent,
   StorageCacheAdapter,
   type StorageLike,
-  type StoreWarning,
   type WebSocketConstructor,
   type WebSocketLike,
-  type WebSocketOptions,
 } from '../index.ts'
+import type { ConsoleSink } from '../logger.ts'
+import type { MemoryCacheOptions } from '../storage/memory-cache-adapter.ts'
+import type { StoreWarning } from '../storage/store-guard.ts'
 import { type UnstorageCacheOptions, type UnstorageLike, unstorageCacheAdapter } from '../unstorage.ts'
+import type { WebSocketOptions } from './environment.ts'
+import type { PageScript, PageWindow, ScriptAttributes } from './page.ts'
 
 declare const environment: Environment
 declare const storage: Storage

@@ -1,6 +1,5 @@
 import { assertType, describe, it } from 'vitest'
 import {
-  type ApiCallOptions,
   ApiHelper,
   type ApiHelperConfig,
   type GetAgentDetailsOptions,
@@ -8,7 +7,6 @@ import {
   type GetAiAgentSessionOptions,
   type GetConnectedAppsOptions,
   type GetCustomerDetailsOptions,
-  type GetDeploymentInfoOptions,
   type GetMaskingPatternsOptions,
   type GetMyPortalsOptions,
   type GetPortalDetailsOptions,
@@ -18,6 +16,7 @@ import {
   type GetUserProfilesOptions,
   type SelectUserProfileOptions,
 } from '../index.ts'
+import type { ApiCallOptions, GetDeploymentInfoOptions } from './api-options.ts'
 
 describe('ApiHelper', () => {
   it('ApiHelperConfig requires the domain only', () => {

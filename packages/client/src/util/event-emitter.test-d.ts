@@ -1,12 +1,6 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import {
-  type AgentEvents,
-  type AiAgent,
-  EventEmitter,
-  type Listener,
-  type ListenerOptions,
-  type Subscribable,
-} from '../index.ts'
+import { type AgentEvents, type AiAgent, EventEmitter, type Subscribable } from '../index.ts'
+import type { Listener, ListenerOptions } from './event-emitter.ts'
 
 interface Events {
   opened: { at: number }

@@ -3,17 +3,12 @@ import type {
   AiAgentConnectorConfig,
   CallerInfo,
   CallTranscriptEntry,
-  CallTranscriptInput,
-  CallTranscriptUpdate,
-  EnvironmentName,
-  FilterTags,
   HookContract,
-  IntentConfirm,
   PlatformComponentService,
-  SourceClick,
-  UserContext,
-  WidgetActionListener,
 } from '../../index.ts'
+import type { EnvironmentName } from '../../init-params.ts'
+import type { CallTranscriptInput, CallTranscriptUpdate, FilterTags, UserContext } from './call-details.ts'
+import type { IntentConfirm, SourceClick, WidgetActionListener } from './hook-contract.ts'
 
 declare const hook: HookContract
 
