@@ -273,6 +273,16 @@ describe('the history of the first opening of a session of the host', () => {
     expect(payloadsOf(told, 'chatHistory')).toHaveLength(2)
     await agent.destroy()
   })
+
+  it('[REL-96] tells what is new in a later one, wherever it is and without times', async () => {
+    const { agent, told, show, reopen } = await setUpHistory({ isSupplied: true })
+    await show(answered('Welcome', { messageId: 'w' }))
+    await reopen()
+    await show(said('earlier'), answered('Welcome', { messageId: 'w' }), answered('later', { messageId: 'l' }))
+    expect(linesOf(agent)).toEqual(['sent: earlier', 'received: later'])
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    await agent.destroy()
+  })
 })
 
 describe('a message of another client, or of an earlier page', () => {

@@ -32,16 +32,9 @@ interface HistoryReader {
   historyArrived(history: readonly HistoryElement[]): void
 }
 
-/** What waits on an open connection. */
-interface OpenConnection {
-  /** Missed messages that the service is repeating. */
-  replayed?: Message[] | undefined
-  /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
-  held?: Message[] | undefined
-}
-
 /** The wait for a history, and the request for it. */
 interface Wait {
+  readonly followed: FollowedSession
   readonly timer: unknown
   readonly era: Era
   /** Resolves with whether a history was read. */
@@ -69,8 +62,10 @@ export class Recovery implements ChatObserver {
   readonly #resume: OptionalFeature<HistoryReader> | undefined
   /** The session that is followed; undefined after the conversation was left. */
   #followed: FollowedSession | undefined
-  /** The open connection; undefined while there is none, and after the conversation was left. */
-  #connection: OpenConnection | undefined
+  /** Missed messages that the service is repeating. */
+  #replayed: Message[] | undefined
+  /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
+  #held: Message[] | undefined
   #wait: Wait | undefined
   #hasWarnedOfOrder = false
   #hasWarnedOfGap = false
@@ -103,7 +98,7 @@ export class Recovery implements ChatObserver {
 
   /** Whether the service is repeating missed messages. */
   get isReplaying(): boolean {
-    return this.#connection?.replayed !== undefined
+    return this.#replayed !== undefined
   }
 
   /** An attempt begins. Returns the number of the last processed frame of its session, for a reopening. */
@@ -116,28 +111,23 @@ export class Recovery implements ChatObserver {
   /** The chat is open. */
   handleConnected(opening: Opening): void {
     this.#release()
-    const connection: OpenConnection = {}
-    this.#connection = connection
-    // Another tab has taken the session away.
-    if (this.#scope.facts.sessionId === undefined) return
-    const isReopening = this.#followed?.isOf(opening) === true
-    if (this.#lastSeqOf(opening) !== undefined) connection.replayed = []
-    if (!isReopening) this.#followed = new FollowedSession(opening)
-    this.#begin(isReopening && !connection.replayed)
+    this.#replayed = this.#lastSeqOf(opening) === undefined ? undefined : []
+    const former = this.#followed?.isOf(opening) ? this.#followed : undefined
+    this.#followed = former ?? new FollowedSession(opening)
+    this.#begin(this.#followed, former !== undefined && !this.#replayed)
   }
 
   /** The connection was lost. */
   handleLost(): void {
-    const held = this.#connection?.held
-    this.#connection = undefined
+    const held = this.#held ?? []
+    this.#replayed = this.#held = undefined
     this.#endWait()
-    for (const message of held ?? []) this.#pass(message)
+    for (const message of held) this.#pass(message)
   }
 
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
-    this.#followed = undefined
-    this.#connection = undefined
+    this.#followed = this.#replayed = this.#held = undefined
     this.#endWait()
   }
 
@@ -147,31 +137,33 @@ export class Recovery implements ChatObserver {
   isConsumed(message: Message, seq: number | undefined): boolean {
     const { persona, role, messageData } = message
     if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#scope.facts.hasPing
+    const followed = this.#followed
+    if (!followed) return false
     if (this.#scope.facts.hasResume) {
       if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
-        this.#handleResumed(messageData?.complete === true)
+        this.#handleResumed(followed, messageData?.complete === true)
         return true
       }
       if (seq !== undefined) {
-        if (this.#followed?.has(seq, message)) return true
-        this.#advance(seq, message)
-        this.#connection?.replayed?.push(message)
+        if (followed.has(seq, message)) return true
+        this.#advance(followed, seq, message)
+        this.#replayed?.push(message)
       }
     }
-    return this.#followed?.isRepeated(message) === true
+    return followed.isRepeated(message)
   }
 
   /** A message has been handled. `history` is the list of a history. */
   handleMessage(message: Message, history: readonly unknown[] | undefined): void {
-    if (history) {
+    const followed = this.#followed
+    if (followed && history) {
       // A service without a replay sends a history instead.
-      if (this.isReplaying) this.#begin(true)
-      this.#noteNumbers(history)
-      return this.#handleHistory(history)
+      if (this.isReplaying) this.#begin(followed, true)
+      this.#noteNumbers(followed, history)
+      return this.#handleHistory(followed, history)
     }
-    const held = this.#connection?.held
-    if (!held) return this.#pass(message)
-    held.push(message)
+    if (!this.#held) return this.#pass(message)
+    this.#held.push(message)
     // A service that sends a history sends it before anything else of the conversation.
     if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) void this.requestHistory()
   }
@@ -188,23 +180,20 @@ export class Recovery implements ChatObserver {
     return this.#scope.facts.hasResume && this.#followed?.isOf(opening) ? this.#followed.lastSeq : undefined
   }
 
-  #handleResumed(isComplete: boolean): void {
-    const connection = this.#connection
-    const messages = connection?.replayed
+  #handleResumed(followed: FollowedSession, isComplete: boolean): void {
+    const messages = this.#replayed
     if (!messages) return
-    connection.replayed = undefined
+    this.#replayed = undefined
     if (isComplete) {
       if (messages.length > 0) this.#reportRecovered(messages, 'resume')
       return this.#end()
     }
     // The history follows. Its elements have the numbers from which on the next reopening continues.
-    if (this.#followed) this.#followed.lastSeq = undefined
-    this.#begin(true)
+    followed.lastSeq = undefined
+    this.#begin(followed, true)
   }
 
-  #noteNumbers(history: readonly unknown[]): void {
-    const followed = this.#followed
-    if (!followed) return
+  #noteNumbers(followed: FollowedSession, history: readonly unknown[]): void {
     let hasNumber = history.length === 0
     for (const element of history) {
       const { seq, ...rest } = (element ?? {}) as Frame & { readonly seq?: unknown }
@@ -218,9 +207,7 @@ export class Recovery implements ChatObserver {
   }
 
   /** The numbers increase: a new frame with a lower number shows that the last one was wrong. */
-  #advance(seq: number, frame: Frame): void {
-    const followed = this.#followed
-    if (!followed) return
+  #advance(followed: FollowedSession, seq: number, frame: Frame): void {
     const last = followed.lastSeq ?? 0
     if (seq <= last && !this.#hasWarnedOfOrder) {
       this.#hasWarnedOfOrder = true
@@ -236,20 +223,16 @@ export class Recovery implements ChatObserver {
   // ── The history ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** @param isAwaited whether a history has to show what was missed */
-  #begin(isAwaited: boolean): void {
-    const followed = this.#followed
-    if (!followed) return
+  #begin(followed: FollowedSession, isAwaited: boolean): void {
     this.#endWait()
     const { clock } = this.#scope.environment
     followed.heardAt ??= clock.now()
     followed.isMissing = isAwaited
     if (!isAwaited) return
-    const connection = this.#connection
-    if (connection) {
-      connection.replayed = undefined
-      connection.held = []
-    }
-    this.#wait = { timer: clock.setTimeout(() => this.requestHistory(), HISTORY_WAIT_MS), era: new Era() }
+    this.#replayed = undefined
+    this.#held = []
+    const timer = clock.setTimeout(() => this.requestHistory(), HISTORY_WAIT_MS)
+    this.#wait = { followed, timer, era: new Era() }
   }
 
   /** Neither waits for a history nor requests it any more. */
@@ -286,47 +269,40 @@ export class Recovery implements ChatObserver {
     })
     if (wait.era.isOver) return false
     this.#endWait()
-    if (list) this.#recover(list, 'rest')
+    if (list) this.#recover(wait.followed, list, 'rest')
     else this.#end()
     return list !== undefined
   }
 
   /** The service has sent the history of the session. */
-  #handleHistory(list: readonly unknown[]): void {
+  #handleHistory(followed: FollowedSession, list: readonly unknown[]): void {
     this.#session.handleHistory()
-    const followed = this.#followed
-    if (followed?.isMissing) {
+    if (followed.isMissing) {
       this.#endWait()
-      return this.#recover(list, 'history')
+      return this.#recover(followed, list, 'history')
     }
-    const options = this.#mergeOptions()
+    const options = this.#mergeOptions(followed)
     const history = readHistory(list, this.#scope.facts)
-    this.#handOver(history)
-    if (!followed || !options || followed.isFromStart) return
+    this.#handOver(followed, history)
+    if (followed.isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
     for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
       this.#log.noteMissing(message, direction)
     followed.isFromStart = true
   }
 
-  #mergeOptions(): HistoryMergeOptions | undefined {
+  #mergeOptions({ opening, heardAt = 0, isFromStart }: FollowedSession): HistoryMergeOptions {
     const log = this.#log
-    const { sessionId } = this.#scope.facts
-    const { opening, heardAt = 0, isFromStart = false } = this.#followed ?? {}
-    if (sessionId === undefined || sessionId !== opening?.sessionId) return undefined
-    return { log, sessionId, openedAt: heardAt, isFromStart: isFromStart && log.isComplete }
+    return { log, sessionId: opening.sessionId, openedAt: heardAt, isFromStart: isFromStart && log.isComplete }
   }
 
   /** Adds the messages that were missed to the transcript, and reports them. */
-  #recover(list: readonly unknown[], source: RecoverySource): void {
+  #recover(followed: FollowedSession, list: readonly unknown[], source: RecoverySource): void {
     const log = this.#log
-    const followed = this.#followed
-    const options = this.#mergeOptions()
-    if (!followed || !options) return
-    const { sessionId } = options
+    const options = this.#mergeOptions(followed)
     const history = readHistory(list, this.#scope.facts)
     const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
-    const { inserted, removed } = log.insert(mergeHistory(history, options), sessionId, typeOf, true)
+    const { inserted, removed } = log.insert(mergeHistory(history, options), options.sessionId, typeOf, true)
     const messages = inserted.map(({ message }) => message)
     if (source === 'rest') followed.addRecovered(messages)
     // A listener may sign out or restart.
@@ -340,7 +316,7 @@ export class Recovery implements ChatObserver {
     log.reportTrimmed(removed)
     if (messages.length > 0) this.#reportRecovered(messages, source)
     if (isLeft()) return
-    this.#handOver(history)
+    this.#handOver(followed, history)
     this.#end()
   }
 
@@ -368,10 +344,10 @@ export class Recovery implements ChatObserver {
   }
 
   /** A history has been read: its messages are in the transcript. */
-  #handOver(history: readonly HistoryElement[]): void {
+  #handOver(followed: FollowedSession, history: readonly HistoryElement[]): void {
     void this.#resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
-    if (this.#followed) this.#followed.heardAt = messages.at(-1)?.timestamp ?? this.#followed.heardAt
+    followed.heardAt = messages.at(-1)?.timestamp ?? followed.heardAt
     this.#scope.shared?.replica.handleHistory(messages)
     this.#outbox.handleHistory(messages)
   }
@@ -383,10 +359,10 @@ export class Recovery implements ChatObserver {
   }
 
   #release(): void {
-    const connection = this.#connection
-    const held = connection?.held
-    if (connection) connection.held = undefined
-    for (const message of held ?? []) this.#pass(message)
+    const held = this.#held
+    if (!held) return
+    this.#held = undefined
+    for (const message of held) this.#pass(message)
   }
 
   /** A message that awaits no history any more. */
