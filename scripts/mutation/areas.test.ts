@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../tools.ts'
-import { AREAS } from './areas.ts'
+import { AREAS, toRegExp } from './areas.ts'
 
 /** The paths of all test files of the packages, from the root. */
 const testFiles = readdirSync(join(ROOT, 'packages'))
@@ -11,15 +11,6 @@ const testFiles = readdirSync(join(ROOT, 'packages'))
   .flatMap(folder => readdirSync(join(ROOT, folder), { recursive: true }).map(file => join(folder, String(file))))
   .map(file => file.replaceAll('\\', '/'))
   .filter(file => file.endsWith('.test.ts'))
-
-/** A pattern with `*` for names and `{a,b}` for a choice, as the areas use them. */
-function toRegExp(pattern: string): RegExp {
-  const source = pattern
-    .replace(/[.+]/g, '\\$&')
-    .replaceAll('*', '[^/]*')
-    .replace(/\{([^}]*)\}/g, (_all, names: string) => `(?:${names.split(',').join('|')})`)
-  return new RegExp(`^${source}$`)
-}
 
 /** The first two cells of each row of the table of scores: the area and its files. */
 const rows = readFileSync(join(ROOT, 'docs', 'mutation.md'), 'utf8')

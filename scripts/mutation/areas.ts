@@ -2,7 +2,7 @@
 export interface MutationArea {
   /** What is mutated. */
   readonly files: readonly string[]
-  /** What runs against each change: the unit tests beside the files, and no others. */
+  /** What runs against each change, in this order: the unit tests beside the files, then whole agents, the slow ones last. */
   readonly tests: readonly string[]
   /**
    * What does not run although `tests` matches it: slow tests of everything at once, without which each change costs a tenth.
@@ -14,6 +14,15 @@ export interface MutationArea {
 
 const client = 'packages/client/src'
 const protocol = 'packages/protocol/src'
+
+/** A pattern of {@link MutationArea.tests}, with `*` for names and `{a,b}` for a choice. */
+export function toRegExp(pattern: string): RegExp {
+  const source = pattern
+    .replace(/[.+]/g, '\\$&')
+    .replaceAll('*', '[^/]*')
+    .replace(/\{([^}]*)\}/g, (_all, names: string) => `(?:${names.split(',').join('|')})`)
+  return new RegExp(`^${source}$`)
+}
 
 /** Files with the tests beside them: `name.test.ts`, `name.property.test.ts` and the like. */
 function beside(...names: readonly string[]): MutationArea {
@@ -27,7 +36,7 @@ function beside(...names: readonly string[]): MutationArea {
 function whole(folder: string, ...names: readonly string[]): MutationArea {
   return {
     files: names.map(name => `${client}/${folder}/${name}.ts`),
-    tests: [`${client}/${folder}/*.test.ts`],
+    tests: [...names.map(name => `${client}/${folder}/${name}*.test.ts`), `${client}/${folder}/*.test.ts`],
     without: [`${client}/${folder}/*.property.test.ts`],
   }
 }
@@ -46,12 +55,13 @@ const WHOLE_AGENT = [
 
 /** Quick tests of agents that ask, send and retry, also over a stored queue or `connectOnSend`, and whose session another tab takes. */
 const SENDING_AGENT = [
-  `${client}/ai-agent.{bounds,fates,transcript,unknown-messages}.test.ts`,
-  `${client}/ai-agent.{asking,context,resent-context,history,stored-queue,slow-queue,page-end}.test.ts`,
-  `${client}/ai-agent.{resume-sign-out,tabs-taken,tabs-answered,tabs-ended}.test.ts`,
   `${client}/log/delivery.test.ts`,
+  `${client}/ai-agent.{unknown-messages,stored-queue,slow-queue,page-end,context,resent-context}.test.ts`,
+  `${client}/ai-agent.{asking,history,transcript}.test.ts`,
   `${client}/agent/lifecycle-calls.test.ts`,
   `${client}/chat/closes.test.ts`,
+  `${client}/ai-agent.{resume-sign-out,tabs-ended,tabs-answered,tabs-taken}.test.ts`,
+  `${client}/ai-agent.bounds.test.ts`,
 ]
 
 /** Files of the conversation that tabs share, tried with agents in several tabs. */
@@ -84,13 +94,9 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
   'turn-taking': whole('outbox', 'turn-taking'),
-  transcript: withTests(beside(`${client}/log/message-log`, `${client}/log/delivery`), [
-    `${client}/log/transcript.test.ts`,
-    `${client}/ai-agent.transcript.test.ts`,
-    ...SENDING_AGENT,
-  ]),
+  transcript: withTests(whole('log', 'message-log', 'delivery'), SENDING_AGENT),
   recovery: withTests(whole('conversation', 'recovery'), [
-    `${client}/ai-agent.{history,transcript,resume,tabs-answered}.test.ts`,
+    `${client}/ai-agent.{history,transcript,resume,tabs-ended,tabs-answered}.test.ts`,
   ]),
   reconcile: {
     files: ['reconcile', 'other-pages'].map(name => `${client}/log/${name}.ts`),
