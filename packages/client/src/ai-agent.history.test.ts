@@ -278,8 +278,14 @@ describe('the history of the first opening of a session of the host', () => {
     const { agent, told, show, reopen } = await setUpHistory({ isSupplied: true })
     await show(answered('Welcome', { messageId: 'w' }))
     await reopen()
-    await show(said('earlier'), answered('Welcome', { messageId: 'w' }), answered('later', { messageId: 'l' }))
-    expect(linesOf(agent)).toEqual(['sent: earlier', 'received: later'])
+    await show(
+      said('earlier'),
+      answered('Welcome', { messageId: 'w' }),
+      answered('later', { messageId: 'l' }),
+      // No handler is for this kind.
+      { persona: 'metadata', role: 'note', content: 'odd' },
+    )
+    expect(linesOf(agent)).toEqual(['sent: earlier', 'received: later', 'received: odd'])
     expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
     await agent.destroy()
   })

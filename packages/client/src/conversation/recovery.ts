@@ -377,7 +377,9 @@ interface Frame {
   readonly content?: unknown
 }
 
-const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? content}`
+function identityOf({ messageId, content }: Frame): string {
+  return `${messageId ?? content}`
+}
 
 /** How many numbers of processed frames are kept, by which repeated frames are recognized. */
 const KEPT_NUMBERS = 1_000

@@ -391,6 +391,13 @@ describe('findShown', () => {
     ['counts a message without a connection as of one', 'start', ['one/', 'one/'], ['me: one'], ['0']],
     ['counts no text of the agent', 'start', ['one'], ['agent: one #x'], []],
     ['finds a point without ids by its words', 'agent: Hi @5', ['one'], ['me: one', 'agent: Hi @6', 'me: two'], []],
+    [
+      'takes the last of the places that a point may have',
+      'agent: Sure? @5',
+      ['one'],
+      ['agent: Sure?', 'me: one', 'agent: Sure?'],
+      [],
+    ],
     ['takes no other id for the point', 'agent: Hi #b @9', ['one'], ['agent: Hi #a @1', 'me: one @2'], []],
     ['counts words under an id of the service', 'start', ['one'], ['me: one #service-1'], ['0']],
     ['shows one by its id and the other by its words', 'start', ['one', 'one'], ['me: one #0', 'me: one'], ['0', '1']],
