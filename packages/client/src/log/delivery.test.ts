@@ -358,6 +358,35 @@ describe('the delivery of a message', () => {
     expect(updates.length).toBe(count)
   })
 
+  it('[REL-83] is not acknowledged once a listener has signed the user out in the middle of a history', async () => {
+    const { outbox, send, connect, lose, readHistory, on, updates } = setUpDelivery()
+    connect()
+    send('one', 'two')
+    lose()
+    connect()
+    on.updated = ({ state }) => void (state === 'acknowledged' && outbox.forgetUser())
+    await readHistory(said('one'), said('two'))
+    expect(updates.flatMap(({ id, state }) => (state === 'acknowledged' ? id : []))).toEqual(['one'])
+  })
+
+  it('[REL-83] is not reported as sent where a listener ends the chat while it is sending', () => {
+    const { send, connect, close, on, updates } = setUpDelivery()
+    connect()
+    on.updated = ({ state }) => void (state === 'sending' && close())
+    send('one')
+    expect(updates.map(({ state }) => state)).toEqual(['sending', 'unknown'])
+  })
+
+  it('[REL-87] lets go of its text long after it was sent, where no transcript shows it', async () => {
+    const { outbox, send, connect, hear, clock } = setUpDelivery({ transcript: { enabled: false } })
+    connect()
+    send('early')
+    await clock.advance(60_000)
+    send('late')
+    hear(answered('Fine'))
+    expect(['early', 'late'].map(id => outbox.delivery(id)?.message.content)).toEqual([undefined, 'late'])
+  })
+
   it('[REL-83] is settled without a report by destroy()', async () => {
     const { outbox, send, connect, lose, updates } = setUpDelivery()
     connect()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { said, setUpDelivery } from '../../test/outbox-harness.ts'
+import { answered, said, setUpDelivery } from '../../test/outbox-harness.ts'
 import { BURST_SIZE } from './lane.ts'
 
 /** As docs/guide/delivery.md promises: milliseconds, and messages without a receipt. */
@@ -184,7 +184,7 @@ describe('with receipts', () => {
   })
 
   it('[REL-85] a message without a receipt is sent again under the same id, before what waits', () => {
-    const { send, connect, lose, confirm, stateOf } = setUpDelivery({ hasReceipts: true })
+    const { send, connect, lose, confirm, pathOf } = setUpDelivery({ hasReceipts: true })
     connect()
     send('one', 'two', 'three')
     confirm('one')
@@ -193,7 +193,18 @@ describe('with receipts', () => {
     const transport = connect()
     send('five')
     expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['two', 'three', 'four', 'five'])
-    expect(['two', 'three'].map(stateOf)).toEqual(['sent', 'sent'])
+    const path = 'queued sending sent sending sent'
+    expect(['two', 'three'].map(pathOf)).toEqual([path, path])
+  })
+
+  it('[REL-85] a message without a receipt is sent again, however long ago it was sent', async () => {
+    const { send, connect, lose, hear, clock } = setUpDelivery({ hasReceipts: true, transcript: { enabled: false } })
+    connect()
+    send('one')
+    await clock.advance(60_000)
+    hear(answered('Are you there?'))
+    lose()
+    expect(connect().contents).toEqual(['one'])
   })
 
   it('[REL-85] a whole window of messages is sent again, and once only', async () => {
@@ -214,6 +225,8 @@ describe('with receipts', () => {
     const { send, connect, close, confirm, pathOf } = setUpDelivery({ hasReceipts: true })
     connect()
     send('one')
+    close()
+    expect(connect().contents).toEqual(['one'])
     close()
     expect(connect().contents).toEqual(['one'])
     expect(pathOf('one')).toBe('queued sending sent unknown')
@@ -246,7 +259,7 @@ describe('with receipts', () => {
   })
 
   it('[REL-85] a message that the service refuses fails, and can be sent again', () => {
-    const { outbox, send, connect, stateOf, reasonOf } = setUpDelivery({ hasReceipts: true })
+    const { outbox, send, connect, pathOf, stateOf, reasonOf } = setUpDelivery({ hasReceipts: true })
     const transport = connect()
     send('one')
     const refusal = { persona: 'metadata', role: 'error', messageData: { error_code: '429-001', messageId: 'one' } }
@@ -254,6 +267,7 @@ describe('with receipts', () => {
     expect([stateOf('one'), reasonOf('one')]).toEqual(['failed', 'refused'])
     expect(outbox.delivery('one')?.retry()).toBe(true)
     expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['one', 'one'])
+    expect(pathOf('one')).toBe('queued sending sent failed queued sending sent')
   })
 
   it('[REL-85] no more than a window of messages is without a receipt; the others wait in the queue', () => {
