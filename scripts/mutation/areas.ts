@@ -55,7 +55,7 @@ const WHOLE_AGENT = [
 
 /** Quick tests of agents that ask, send and retry, also over a stored queue or `connectOnSend`, and whose session another tab takes. */
 const SENDING_AGENT = [
-  `${client}/log/delivery.test.ts`,
+  `${client}/log/{delivery,message-log}.test.ts`,
   `${client}/ai-agent.{unknown-messages,stored-queue,slow-queue,page-end,context,resent-context}.test.ts`,
   `${client}/ai-agent.{asking,history,transcript}.test.ts`,
   `${client}/agent/lifecycle-calls.test.ts`,

@@ -15,6 +15,15 @@ describe('the delivery of a message', () => {
     expect([stateOf('one'), stateOf('two'), stateOf('three')]).toEqual(['sent', 'sent', undefined])
   })
 
+  it('[REL-80] is sent already when its entry of the transcript is reported', () => {
+    const { send, connect, stateOf, on } = setUpDelivery()
+    connect()
+    const states: unknown[] = []
+    on.accepted = ({ messageId = '' }) => void states.push(stateOf(messageId))
+    send('one')
+    expect(states).toEqual(['sent'])
+  })
+
   it('[REL-80] is queued while the agent is not ready, and while the write fails', () => {
     const { send, connect, becomeReady, stateOf } = setUpDelivery({ isReady: false })
     send('one')
@@ -369,22 +378,23 @@ describe('the delivery of a message', () => {
     expect(updates.flatMap(({ id, state }) => (state === 'acknowledged' ? id : []))).toEqual(['one'])
   })
 
+  it('[REL-83] is settled at the sign-out where it was answered in a session that another tab has taken', async () => {
+    const { outbox, send, connect, stateOf } = setUpDelivery()
+    connect()
+    send('one')
+    const outcome = outbox.delivery('one')?.outcome
+    outbox.handleSessionTaken(() => true)
+    expect(stateOf('one')).toBe('sent')
+    outbox.forgetUser()
+    expect(await outcome).toBe('unknown')
+  })
+
   it('[REL-83] is not reported as sent where a listener ends the chat while it is sending', () => {
     const { send, connect, close, on, updates } = setUpDelivery()
     connect()
     on.updated = ({ state }) => void (state === 'sending' && close())
     send('one')
     expect(updates.map(({ state }) => state)).toEqual(['sending', 'unknown'])
-  })
-
-  it('[REL-87] lets go of its text long after it was sent, where no transcript shows it', async () => {
-    const { outbox, send, connect, hear, clock } = setUpDelivery({ transcript: { enabled: false } })
-    connect()
-    send('early')
-    await clock.advance(60_000)
-    send('late')
-    hear(answered('Fine'))
-    expect(['early', 'late'].map(id => outbox.delivery(id)?.message.content)).toEqual([undefined, 'late'])
   })
 
   it('[REL-83] is settled without a report by destroy()', async () => {
@@ -423,6 +433,19 @@ describe('a handle', () => {
     send('one')
     expect([first?.cancel(), first?.state, outbox.size]).toEqual([false, 'sent', 1])
     expect([outbox.delivery('one')?.cancel(), outbox.size]).toEqual([true, 0])
+  })
+
+  it('[REL-83] has its outcome also for a caller who asks late', async () => {
+    const { outbox, send, connect, lose } = setUpDelivery()
+    send('failed', 'cancelled')
+    outbox.delivery('cancelled')?.cancel()
+    outbox.clear()
+    connect()
+    send('unknown')
+    lose()
+    outbox.leaveConversation()
+    const ids = ['failed', 'cancelled', 'unknown']
+    expect(await Promise.all(ids.map(id => outbox.delivery(id)?.outcome))).toEqual(ids)
   })
 
   it('[REL-86] does nothing on retry() in a state that is neither unknown nor failed', () => {

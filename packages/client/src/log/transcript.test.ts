@@ -201,6 +201,27 @@ describe('insert', () => {
     expect(momentsOf(transcript)).toEqual([1, 3, 4, 2, 5])
   })
 
+  it('gives a message an id that is the same after each reload, has no session in it and belongs to no other entry', () => {
+    const added = (messageId: string, position: number): NewMessage => ({
+      message: answer({ messageId }),
+      direction: 'received',
+      timestamp: NOW,
+      size: 4,
+      position,
+    })
+    const idsOf = (transcript: MessageLog) => transcript.entries().map(({ id }) => id)
+    const transcript = new MessageLog({})
+    insert(transcript, added('a', 0), added('b', 1))
+    insert(transcript, added('a', 2))
+    expect(idsOf(transcript)).toEqual([/a$/, /b$/, /a:2$/].map(end => expect.stringMatching(end)))
+    const [, second = ''] = idsOf(transcript)
+    expect(second).toMatch(/^[0-9a-f]{16}:b$/)
+    expect(transcript.entries().some(({ recovered }) => recovered)).toBe(false)
+    const reloaded = new MessageLog({})
+    insert(reloaded, added('b', 0))
+    expect(idsOf(reloaded)).toEqual([second])
+  })
+
   it('puts each entry at its own position', () => {
     const transcript = new MessageLog({})
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answered, said, setUpDelivery } from '../../test/outbox-harness.ts'
+import { said, setUpDelivery } from '../../test/outbox-harness.ts'
 import { BURST_SIZE } from './lane.ts'
 
 /** As docs/guide/delivery.md promises: milliseconds, and messages without a receipt. */
@@ -195,16 +195,6 @@ describe('with receipts', () => {
     expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['two', 'three', 'four', 'five'])
     const path = 'queued sending sent sending sent'
     expect(['two', 'three'].map(pathOf)).toEqual([path, path])
-  })
-
-  it('[REL-85] a message without a receipt is sent again, however long ago it was sent', async () => {
-    const { send, connect, lose, hear, clock } = setUpDelivery({ hasReceipts: true, transcript: { enabled: false } })
-    connect()
-    send('one')
-    await clock.advance(60_000)
-    hear(answered('Are you there?'))
-    lose()
-    expect(connect().contents).toEqual(['one'])
   })
 
   it('[REL-85] a whole window of messages is sent again, and once only', async () => {

@@ -206,9 +206,10 @@ describe('a question whose connection was lost', () => {
   it('[REL-13] resolves when the history shows the same words as often as they were written', async () => {
     const { outbox, reconnect, showHistory } = setUp()
     outbox.send('How?')
+    outbox.send('Hurry!')
     const asked = outbox.ask('How?')
     reconnect()
-    showHistory(said('How?'), answered('To the first.'), said('How?'), answered('To the second.'))
+    showHistory(said('How?'), answered('To the first.'), said('Hurry!'), said('How?'), answered('To the second.'))
     expect((await asked).content).toBe('To the second.')
   })
 
