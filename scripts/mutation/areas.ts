@@ -100,7 +100,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ]),
   reconcile: {
     files: ['reconcile', 'other-pages'].map(name => `${client}/log/${name}.ts`),
-    tests: [`${client}/log/reconcile.test.ts`],
+    tests: [`${client}/log/{reconcile,message-log}.test.ts`],
   },
   transport: beside(`${client}/chat/transport`),
   'access-token': beside(`${client}/auth/access-token`),

@@ -118,6 +118,17 @@ describe('mergeHistory', () => {
     expect(early.contents()).toEqual(['a', 'b'])
   })
 
+  it('goes by what it knows of a history that begins after the last message that the page has heard', () => {
+    const begun = setUp({}, { openedAt: 20 })
+    begun.received(answer('m1', 'a', 20))
+    begun.received(answer('m3', 'c', 40))
+    begun.merge([answer('m2', 'b', 30), answer('m3', 'c', 40)])
+    expect(begun.contents()).toEqual(['a', 'b', 'c'])
+    begun.received(answer('m5', 'e', 60))
+    begun.merge([answer('m3', 'c', 40), answer('m4', 'd', 50), answer('m5', 'e', 60)])
+    expect(begun.contents()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
   it('ignores elements that are not messages', () => {
     expect(setUp().merge([null, 7, 'text', [], {}, { persona: 'agent' }, undefined, customer('a')])).toEqual(['a'])
   })

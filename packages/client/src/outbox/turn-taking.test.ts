@@ -193,7 +193,13 @@ describe('end of a question', () => {
   ])('comes with an error of the service %s, once it was written', async (_what, error) => {
     const { outbox, connect, clock } = setUpOutbox()
     const asked = outbox.ask('How?')
+    let isOver = false
+    asked.catch(() => {
+      isOver = true
+    })
     outbox.handleMessage(error)
+    await clock.advance(0)
+    expect(isOver).toBe(false)
     const transport = connect()
     const next = outbox.ask('next')
     outbox.handleMessage(error)
