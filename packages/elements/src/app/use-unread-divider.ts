@@ -1,6 +1,6 @@
 import type { ConversationSnapshot } from '@aiagent/client/view'
 import type { RefObject } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { ChatSettings } from './chat-settings.ts'
 
 /**
@@ -18,19 +18,20 @@ export function useUnreadDivider(
   const isVisible = useVisibility(log)
   const isSeen = isVisible && isAnswerSeen
   const last = messages.at(-1)
+  const ofAgent = unread > 0 ? messages.filter(({ author }) => author === 'agent') : []
+  // Tells one unread message from the next where the count is the same: all may be read between two renderings.
+  const firstUnread = ofAgent[Math.max(0, ofAgent.length - unread)]?.id
   // The observer reports a moment later, or never, that the chat has been hidden and shown again.
   const seesNow = () => isSeen && log.current?.getClientRects().length
 
-  useEffect(() => {
+  // Before the user can act on what is rendered: what was shown is read, even if the chat is closed at once.
+  useLayoutEffect(() => {
     // What the user sees as it arrives is marked as read at once, and was never unread for the host.
     if (unread > 0 && seesNow()) return
     emit('aiagent-unread', { count: unread })
-    if (unread === 0) return
-    const ofAgent = messages.filter(({ author }) => author === 'agent')
-    const first = ofAgent[Math.max(0, ofAgent.length - unread)]
-    setDivider(first?.id)
-  }, [unread])
-  useEffect(() => {
+    if (unread > 0) setDivider(firstUnread)
+  }, [unread, firstUnread])
+  useLayoutEffect(() => {
     if (unread === 0 || !isSeen) return
     let frame = 0
     const look = () => {
@@ -39,7 +40,7 @@ export function useUnreadDivider(
     }
     look()
     return () => cancelAnimationFrame(frame)
-  }, [isSeen, unread])
+  }, [isSeen, unread, firstUnread])
   useEffect(() => {
     if (last?.author === 'user') setDivider(undefined)
   }, [last?.author, last?.id])

@@ -1,3 +1,4 @@
+import type { AiAgent } from '@aiagent/client'
 import type { Reply } from '@aiagent/emulator'
 import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
@@ -29,9 +30,14 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   const stages = chatStages()
   let stage: ChatStage
 
-  const open = async (width: number, height: number) => {
+  const open = async (width: number, height: number, prepare?: (page: Page) => Promise<void>) => {
     stage = await stages.open({ reply, settings: { historyLimit: 200 } })
-    const { page } = await stage.open(LAUNCHER, { prepare: page => page.setViewportSize({ width, height }) })
+    const { page } = await stage.open(LAUNCHER, {
+      async prepare(page) {
+        await page.setViewportSize({ width, height })
+        await prepare?.(page)
+      },
+    })
     await page.getByText('Online').waitFor()
     return page
   }
@@ -59,17 +65,10 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     await write(page, text)
     await bubble(page, answer).waitFor()
   }
-  const frames = (page: Page) =>
-    page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
-  /** The badge counts the last answer once it is rendered. */
-  const allRead = async (page: Page) => {
-    await frames(page)
-    await expect.poll(() => unread(page)).toBe('')
-  }
   /** Waits until what was rendered has its final height, with its Markdown. */
   const settled = async (page: Page) => {
     await page.locator('ai-agent-chat .text ol').last().waitFor()
-    await frames(page)
+    await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
   }
 
   it.each([
@@ -134,7 +133,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   it('[EL-25] keeps the place of a user who reads above', async () => {
     const page = await open(390, 844)
     for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
-    await allRead(page)
+    await expect.poll(() => unread(page)).toBe('')
     await page.getByRole('log').evaluate(list => list.scrollTo(0, 0))
     await toEnd(page).waitFor()
     const before = await top(page, 'You said: question 0')
@@ -148,7 +147,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
   it('[EL-25] that arrived while the launcher was closed is shown from the divider above it', async () => {
     const page = await open(1366, 650)
     for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
-    await allRead(page)
+    await expect.poll(() => unread(page)).toBe('')
     await page.keyboard.press('Escape')
     say(LONG)
     await expect.poll(() => unread(page)).toBe('1')
@@ -161,6 +160,41 @@ describe.skipIf(!hasChromium())('a new answer', () => {
       )
     // A page scrolls by whole pixels, so that half a pixel may be left.
     await expect.poll(async () => Math.abs((await offset()) - 8)).toBeLessThanOrEqual(0.5)
+  })
+
+  it('[EL-25] that arrives as soon as the one before is read is read too', async () => {
+    const page = await open(1366, 650, async page => {
+      await page.clock.install()
+      await page.addInitScript(() =>
+        addEventListener('aiagent-ready', event => Reflect.set(window, 'agent', (event as CustomEvent).detail.agent)),
+      )
+    })
+    await ask(page, 'first')
+    await expect.poll(() => unread(page)).toBe('')
+    // Without frames, what happens now is not rendered before the clock goes on.
+    await page.evaluate(() => {
+      const agent = Reflect.get(window, 'agent') as AiAgent
+      agent.markRead = () => Reflect.set(window, 'isRead', true)
+    })
+    await page.clock.pauseAt(Date.now() + 60_000)
+    say('The first answer.')
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1)
+        return page.evaluate(() => Reflect.get(window, 'isRead'))
+      })
+      .toBe(true)
+    say('The second answer.')
+    await expect
+      .poll(() =>
+        page.evaluate(() => (Reflect.get(window, 'agent') as AiAgent).getTranscript().at(-1)?.message.content),
+      )
+      .toBe('The second answer.')
+    await page.clock.resume()
+    await bubble(page, 'The second answer.').waitFor()
+    await page.keyboard.press('Escape')
+    say('While it is closed.')
+    await expect.poll(() => unread(page)).toBe('1')
   })
 
   it('[EL-25] of a restored conversation is shown at its end', async () => {
