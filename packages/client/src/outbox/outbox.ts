@@ -468,7 +468,9 @@ export class Outbox implements ChatObserver {
     if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.hasReceipts) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
     this.#session.handleReceipt(id)
-    const entry = log.find(id)
+    const known = log.find(id)
+    // Of another tab's message that tab reports it: not every tab has a socket to get it.
+    const entry = known?.elsewhere ? undefined : known
     if (isReceipt && entry) ledger.acknowledge(entry)
     else if (role === ROLE.ERROR && entry?.state === 'sent') ledger.settle(entry, 'failed', 'refused')
     this.lane.resume()
