@@ -69,6 +69,13 @@ describe('the external store of assistant-ui', () => {
     await expect(toExternalStore(view).onNew({ content: [{ type: 'image' }] })).rejects.toThrow('Only text')
     await close()
   })
+
+  it('[VIEW-12] takes no message as long as the user has to sign in', async () => {
+    const { view, close } = await open()
+    const snapshot = { ...view.getSnapshot(), needsLogin: true }
+    expect(toExternalStore({ ...view, getSnapshot: () => snapshot }).isSendDisabled).toBe(true)
+    await close()
+  })
 })
 
 describe('the DirectLine object', () => {

@@ -208,6 +208,8 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await expect.poll(() => counts.at(-1)).toBe(0)
     const divider = page.locator('ai-agent-chat .divider.unread + .row .bubble')
     expect(await divider.textContent()).toBe('First news')
+    // With its author, although the one before it is of the agent too.
+    expect(await page.locator('ai-agent-chat .divider.unread + .row .by').count()).toBe(1)
     await write(page, 'thanks')
     await expect.poll(() => divider.count()).toBe(0)
   })
