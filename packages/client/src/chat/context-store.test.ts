@@ -159,7 +159,7 @@ describe('merging', () => {
 
   it.each([
     [
-      'a circle',
+      'a circular reference',
       Object.assign(
         {},
         {

@@ -126,7 +126,7 @@ describe('encodeMessage', () => {
     expect(encodeMessage(message)).toBe('{"persona":"customer","role":"human","content":"hi"}')
   })
 
-  it('refuses circles, big integers and nesting without end with a ProtocolError', () => {
+  it('refuses circular references, big integers and nesting without end with a ProtocolError', () => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     let deep: unknown = 0
