@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { answered, type OutboxSetUp, said, setUpDelivery } from '../../test/outbox-harness.ts'
+import { Message } from './message.ts'
 import { SETTLED_LIMIT } from './message-log.ts'
 
 const OFF: OutboxSetUp = { transcript: { enabled: false } }
@@ -46,6 +47,17 @@ describe('the text of a message', () => {
     parts.lose()
     send('four')
     expect(contents()).toEqual(['one', 'two', undefined, 'four'])
+  })
+
+  it('is not kept after clearTranscript(), except of a message that can be sent again', () => {
+    const { outbox, connect, send, confirm } = setUpDelivery({ hasReceipts: true })
+    connect()
+    send('confirmed', 'refused')
+    confirm('confirmed')
+    outbox.handleReceipt({ persona: 'metadata', role: 'error', messageData: { messageId: 'refused' } } as never)
+    outbox.log.clear()
+    expect(outbox.log.find('confirmed')).toMatchObject({ state: 'acknowledged', message: { content: undefined } })
+    expect(outbox.log.find('refused')).toMatchObject({ state: 'failed', message: { content: 'refused' } })
   })
 
   it('is not kept where the filters of the transcript exclude it', async () => {
@@ -142,6 +154,30 @@ describe('the text of a message', () => {
     // One of the two has arrived: it need not be the question.
     await readHistory(said('and now?'), answered('nothing new'))
     expect(await asked).toMatchObject({ reason: 'closed' })
+  })
+})
+
+describe('a message without an entry', () => {
+  it('is known in the order of its time, whether it was sent or received', async () => {
+    const { outbox, connect, send, clock } = setUpDelivery(OFF)
+    connect()
+    send('one')
+    await clock.advance(10)
+    const { log } = outbox
+    log.record(new Message('agent', 'x', 'two', { timestamp: clock.now() }), 'received', clock.now())
+    await clock.advance(10)
+    send('three')
+    expect(log.missing.map(({ isSent }) => isSent)).toEqual([true, false, true])
+  })
+
+  it('is known once after clearTranscript(), also where the service has used its id', () => {
+    const { outbox, connect, send } = setUpDelivery()
+    connect()
+    send('m-1')
+    const { log } = outbox
+    log.record(new Message('agent', 'x', 'two', { messageId: 'm-1' }), 'received', 0)
+    log.clear()
+    expect(log.missing.map(({ isSent }) => isSent).toSorted()).toEqual([false, true])
   })
 })
 

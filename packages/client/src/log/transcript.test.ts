@@ -222,6 +222,16 @@ describe('insert', () => {
     expect(idsOf(reloaded)).toEqual([second])
   })
 
+  it('asks for the kind of received messages only', () => {
+    const asked: string[] = []
+    const received: NewMessage = { message: answer(), direction: 'received', timestamp: NOW, size: 4, position: 0 }
+    new MessageLog({}).insert([...placedAt(0, 1), received], 's', ({ persona }) => {
+      asked.push(persona)
+      return 'agent_message'
+    })
+    expect(asked).toEqual(['agent'])
+  })
+
   it('puts each entry at its own position', () => {
     const transcript = new MessageLog({})
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
@@ -320,13 +330,13 @@ describe('what is not stored', () => {
   })
 
   it('is nothing again for another user', () => {
-    let cleared = 0
+    const cleared: object[] = []
     const scope = setUpScope()
-    listen(scope, 'transcriptCleared', () => void cleared++)
+    listen(scope, 'transcriptCleared', payload => void cleared.push(payload))
     const transcript = new MessageLog({ maxEntries: 1 }, scope)
     for (let n = 0; n < 3; n++) transcript.record(human(), 'sent', NOW)
     transcript.forgetUser()
-    expect([transcript.entries(), transcript.missing, transcript.isComplete, cleared]).toEqual([[], [], true, 1])
+    expect([transcript.entries(), transcript.missing, transcript.isComplete, cleared]).toEqual([[], [], true, [{}]])
   })
 
   it('counts the text of a message where its frame is not known', () => {
@@ -360,12 +370,17 @@ describe('what is not stored', () => {
 describe('an entry', () => {
   it('says whether it was recovered, also to the listener', () => {
     const recorded: TranscriptEntry[] = []
+    const marks: unknown[] = []
     const scope = setUpScope()
-    listen(scope, 'transcriptUpdate', ({ entry }) => void recorded.push(entry))
+    listen(scope, 'transcriptUpdate', ({ entry, recovered }) => {
+      recorded.push(entry)
+      marks.push(recovered)
+    })
     const transcript = new MessageLog({}, scope)
     transcript.record(answer(), 'received', NOW, 'agent_message', 4, true)
     transcript.record(answer(), 'received', NOW, 'agent_message', 4)
     expect(transcript.entries().map(({ recovered }) => recovered)).toEqual([true, undefined])
+    expect(marks).toEqual([true, undefined])
     expect(recorded).toEqual(transcript.entries())
     expect(transcript.entries()[0]).toMatchObject({ id: 'id-0', message: answer(), timestamp: NOW })
   })
