@@ -333,6 +333,15 @@ describe('the delivery of a message', () => {
     expect([pathOf('one'), reasonOf('one'), await outcome]).toEqual(['queued failed', 'cleared', 'failed'])
   })
 
+  it('[REL-80] is found by a listener while the queue is cleared', () => {
+    const { outbox, send, on } = setUpDelivery()
+    send('one', 'two')
+    const states: unknown[] = []
+    on.updated = () => void states.push(outbox.delivery('two')?.state)
+    outbox.clear()
+    expect(states).toEqual(['queued', 'failed'])
+  })
+
   it('[REL-83] is settled and forgotten when the user is signed out', async () => {
     const { outbox, send, connect, lose, updates } = setUpDelivery()
     connect()

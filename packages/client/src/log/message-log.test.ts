@@ -76,6 +76,14 @@ describe('the text of a message', () => {
     expect(outbox.delivery('not confirmed')?.message.content).toBe('not confirmed')
   })
 
+  it('is not kept without a transcript once it is withdrawn', () => {
+    const { outbox, send } = setUpDelivery({ ...OFF, isReady: false })
+    send('one')
+    const record = outbox.log.find('one')
+    expect(record && outbox.cancel(record)).toBe(true)
+    expect(record).toMatchObject({ state: 'cancelled', message: { content: undefined } })
+  })
+
   it('is not kept without a transcript of a message that was in doubt, once a history shows it', async () => {
     const { outbox, connect, send, lose, readHistory } = setUpDelivery(OFF)
     connect()
