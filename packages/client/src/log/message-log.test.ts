@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { answered, type OutboxSetUp, said, setUpDelivery } from '../../test/outbox-harness.ts'
 import { Message } from './message.ts'
-import { SETTLED_LIMIT } from './message-log.ts'
+import { OBSERVED_LIMIT, SETTLED_LIMIT } from './message-log.ts'
 
 const OFF: OutboxSetUp = { transcript: { enabled: false } }
 
@@ -162,6 +162,19 @@ describe('the text of a message', () => {
     // One of the two has arrived: it need not be the question.
     await readHistory(said('and now?'), answered('nothing new'))
     expect(await asked).toMatchObject({ reason: 'closed' })
+  })
+})
+
+describe('an unknown message', () => {
+  it('is known as long as no more than 10,000 are without evidence, with those that were sent', () => {
+    const { outbox, connect, send, state } = setUpDelivery(OFF)
+    connect()
+    for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
+    state.sessionId = 's2'
+    connect()
+    expect(outbox.log.find('0')?.state).toBe('unknown')
+    send('one more', 'and another')
+    expect(['0', '1', '2'].map(id => outbox.log.find(id)?.state)).toEqual([undefined, undefined, 'unknown'])
   })
 })
 
