@@ -16,10 +16,12 @@ async function sayLongAgo({ send, hear, clock }: ReturnType<typeof setUpDelivery
 describe('the text of a message', () => {
   it('is not kept without a transcript once it is not written again, and is then not sent again', async () => {
     const parts = setUpDelivery(OFF)
-    const { outbox, connect, send, state } = parts
+    const { outbox, connect, send, hear, state, clock } = parts
     connect()
     await sayLongAgo(parts, 'long ago')
     send('just now')
+    await clock.advance(10_000)
+    hear(answered('fine'))
     const delivery = outbox.delivery('long ago')
     expect(delivery).toMatchObject({
       state: 'sent',
@@ -165,16 +167,39 @@ describe('the text of a message', () => {
   })
 })
 
-describe('an unknown message', () => {
-  it('is known as long as no more than 10,000 are without evidence, with those that were sent', () => {
-    const { outbox, connect, send, state } = setUpDelivery(OFF)
+describe('a message that is forgotten', () => {
+  it('is an unknown one beyond 10,000 without evidence: its words in a history prove no later message', async () => {
+    const { outbox, connect, send, lose, readHistory } = setUpDelivery(OFF)
+    const stateOf = (id: string) => outbox.log.find(id)?.state
     connect()
     for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
-    state.sessionId = 's2'
+    lose()
     connect()
-    expect(outbox.log.find('0')?.state).toBe('unknown')
+    outbox.handleNoHistory()
+    expect([stateOf('0'), outbox.log.isComplete]).toEqual(['unknown', true])
     send('one more', 'and another')
-    expect(['0', '1', '2'].map(id => outbox.log.find(id)?.state)).toEqual([undefined, undefined, 'unknown'])
+    expect(['0', '1', '2'].map(stateOf)).toEqual([undefined, undefined, 'unknown'])
+    expect(outbox.log.isComplete).toBe(false)
+    outbox.send('0', { id: 'again' })
+    lose()
+    connect()
+    await readHistory(said('0'))
+    expect(stateOf('again')).toBe('unknown')
+  })
+
+  it('is one beyond 1,000 that have another outcome, which hides no evidence', async () => {
+    const { outbox, connect, send, lose, readHistory, stateOf } = setUpDelivery()
+    for (let n = 0; n <= SETTLED_LIMIT; n++) {
+      send(String(n))
+      outbox.clear()
+    }
+    expect([stateOf('0'), stateOf('1'), outbox.log.isComplete]).toEqual([undefined, 'failed', true])
+    connect()
+    send('one')
+    lose()
+    connect()
+    await readHistory(said('one'))
+    expect(stateOf('one')).toBe('acknowledged')
   })
 })
 
