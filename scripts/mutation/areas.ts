@@ -94,7 +94,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
   ),
   'turn-taking': whole('outbox', 'turn-taking'),
-  transcript: withTests(whole('log', 'message-log', 'delivery'), SENDING_AGENT),
+  transcript: withTests(whole('log', 'message-log', 'delivery'), [
+    `${client}/outbox/question-turns.test.ts`,
+    ...SENDING_AGENT,
+  ]),
   recovery: withTests(whole('conversation', 'recovery'), [
     `${client}/ai-agent.{history,transcript,resume,tabs-ended,tabs-answered}.test.ts`,
   ]),
