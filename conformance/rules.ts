@@ -472,6 +472,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-29':
     'an odd entry in any list that the client reads from the service (null, an empty record, a record without its id, a number, a text) costs that entry only, and the host sees the same as without it',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
+  'REL-41':
+    'an option that does not exist, also of `cache`, `transcriptConfig`, `masking`, `persistQueue`, `connector` and `auth`, is ignored with one warning, which has the nearest name where one is near; names that the host chooses do not count',
   'REL-36':
     'each measured size and breadth has a ceiling, which is what was measured, rounded up: above it `npm run size` or `npm run breadth` fails, and `-- --write` only lowers it',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',

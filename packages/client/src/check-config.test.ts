@@ -1,4 +1,6 @@
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { pageWithWindow } from '../test/fake-login-page.ts'
 import { AiAgent } from './ai-agent.ts'
 import { resolveConfig } from './check-config.ts'
 import { type AiAgentConfig, DEFAULTS } from './config.ts'
@@ -19,8 +21,20 @@ const thrownBy = (work: () => unknown): unknown => {
   throw new Error('It should have thrown.')
 }
 
+const LOGIN = {
+  clientId: 'app',
+  redirectUri: 'https://app.example.test/',
+  knownAuthorities: ['login.example.test'],
+}
+
 const circular: Record<string, unknown> = {}
 circular.self = circular
+
+const sink = () => {
+  const lines: string[] = []
+  const print = (text: string) => void lines.push(text)
+  return { lines, console: { debug: print, info: print, warn: print, error: print } }
+}
 
 describe('required fields', () => {
   it.each([
@@ -337,12 +351,6 @@ describe('sessionId', () => {
 })
 
 describe('logging', () => {
-  const sink = () => {
-    const lines: string[] = []
-    const print = (text: string) => void lines.push(text)
-    return { lines, console: { debug: print, info: print, warn: print, error: print } }
-  }
-
   it('[CFG-07] creates a logger at INFO that prints', () => {
     const { lines, console } = sink()
     const { logger } = new AiAgent(config(), { console })
@@ -370,13 +378,8 @@ describe('logging', () => {
   })
 
   it('[CFG-14] says that authScheme has no effect on a login that the host configures, and what to set', () => {
-    const login = {
-      clientId: 'app',
-      redirectUri: 'https://app.example.test/',
-      knownAuthorities: ['login.example.test'],
-    }
     const pkce = (own?: 'popup' | 'redirect') =>
-      ({ type: 'pkce', config: { ...login, ...(own && { authScheme: own }) } }) as const
+      ({ type: 'pkce', config: { ...LOGIN, ...(own && { authScheme: own }) } }) as const
     const agree = [
       { auth: pkce() },
       { auth: pkce(), authScheme: 'redirect' },
@@ -403,5 +406,85 @@ describe('logging', () => {
     new AiAgent(config({ scopes: undefined }), { console })
     new AiAgent(config(), { console })
     expect(lines).toHaveLength(1)
+  })
+})
+
+describe('a misspelt option', () => {
+  const warningsFor = (fields: object) => resolveConfig(config(fields)).warnings
+
+  it.each<[object, string, string]>([
+    [{ retryInitialise: true }, 'retryInitialise', 'retryInitialize'],
+    [{ autoconnect: true }, 'autoconnect', 'autoConnect'],
+    [{ maxQueSize: 10 }, 'maxQueSize', 'maxQueueSize'],
+    [{ reconnectDelay: 10 }, 'reconnectDelay', 'maxReconnectDelay'],
+    [{ tab: 'share' }, 'tab', 'tabs'],
+    [{ auht: {} }, 'auht', 'auth'],
+    [{ cache: { keyPrefex: 'a' } }, 'cache.keyPrefex', 'cache.keyPrefix'],
+    [{ transcriptConfig: { maxEntires: 1 } }, 'transcriptConfig.maxEntires', 'transcriptConfig.maxEntries'],
+    [{ masking: { require: true } }, 'masking.require', 'masking.required'],
+    [{ persistQueue: { expireAfterMs: 1 } }, 'persistQueue.expireAfterMs', 'persistQueue.expiresAfterMs'],
+    [{ connector: { baseUrl: {} } }, 'connector.baseUrl', 'connector.baseUrls'],
+  ])('[REL-41] %j is ignored: a warning names %s, and %s', (fields, name, near) => {
+    expect(warningsFor(fields)).toEqual([`\`${name}\` is not an option and is ignored. Did you mean \`${near}\`?`])
+  })
+
+  it('[REL-41] is reported without a name where none is near, and not at all for names that the host chooses and undefined values', () => {
+    expect(warningsFor({ colour: 'blue', cache: { x: 1 } })).toEqual([
+      '`cache.x` is not an option and is ignored.',
+      '`colour` is not an option and is ignored.',
+    ])
+    const chosen = {
+      initParams: { colour: 'blue' },
+      context: { colour: { value: 'blue', shade: 'dark' } },
+      connector: { baseUrls: { dev: 'https://dev.example.test' } },
+      auth: { getToken: () => 'token', colour: 'blue' },
+      cache: { adapter: new MemoryCacheAdapter() },
+      persistQueue: true,
+      colour: undefined,
+    }
+    expect(warningsFor(chosen)).toEqual([])
+  })
+
+  it('[REL-41] is logged once, and the agent works', async () => {
+    const { lines, console } = sink()
+    const agent = new AiAgent(config({ logLvl: LogLevel.DEBUG, resumes: true }), { console })
+    expect(lines).toEqual([
+      '[WARN] [AiAgent:help] `logLvl` is not an option and is ignored. Did you mean `logLevel`?',
+      '[WARN] [AiAgent:help] `resumes` is not an option and is ignored. Did you mean `resume`?',
+    ])
+    expect(agent.status.phase).toEqual({ at: 'idle' })
+    await agent.destroy()
+    expect(lines).toHaveLength(2)
+  })
+
+  it.each<[string, AiAgentConfig['auth'], string]>([
+    [
+      'pre-auth',
+      { type: 'pre-auth', accessToken: 'x', refreshTokenFunction: () => 'y' } as AiAgentConfig['auth'],
+      '`auth.refreshTokenFunction` is not an option and is ignored. Did you mean `auth.refreshTokenFn`?',
+    ],
+    [
+      'client-credentials',
+      {
+        type: 'client-credentials',
+        config: { tokenUrl: 'https://login.example.test/token', clientId: 'a', clientSecret: 'b', scope: ['c'] },
+      } as AiAgentConfig['auth'],
+      '`auth.config.scope` is not an option and is ignored. Did you mean `auth.config.scopes`?',
+    ],
+    [
+      'pkce',
+      {
+        type: 'pkce',
+        config: { ...LOGIN, localLogIns: true },
+      } as AiAgentConfig['auth'],
+      '`auth.config.localLogIns` is not an option and is ignored. Did you mean `auth.config.localLogin`?',
+    ],
+  ])('[REL-41] of `auth` with type %s is named too', async (type, auth, warning) => {
+    const { lines, console } = sink()
+    const page = pageWithWindow({ location: { href: 'https://app.example.test/' } })
+    const agent = new AiAgent(config({ auth }), { console, ...(type === 'pkce' && { page }) })
+    await eventually(() => lines.length > 0)
+    expect(lines).toEqual([`[WARN] [AiAgent:help] ${warning}`])
+    await agent.destroy()
   })
 })

@@ -1,6 +1,6 @@
 import { isJsonObject, restBase } from '@aiagent/protocol'
 import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
-import { type AiAgentConfig, DEFAULTS } from './config.ts'
+import { type AiAgentConfig, DEFAULTS, type PersistQueueOptions } from './config.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 import { ConfigError } from './errors.ts'
 import type { TranscriptConfig } from './log/entry.ts'
@@ -9,6 +9,7 @@ import type { MaskingConfig } from './masking/masking.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 import { NOTHING } from './util/nothing.ts'
+import { describeUnknownNames } from './util/unknown-names.ts'
 
 /** The configuration with every default applied and every value checked. */
 export interface ResolvedConfig extends Readonly<Required<Pick<AiAgentConfig, keyof typeof DEFAULTS>>> {
@@ -41,8 +42,8 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     throw new ConfigError('config', 'The configuration is missing. Pass an object with `id` and `endpoint`.')
   const id = requireText(config, 'id')
   const endpoint = requireAddress(config)
-  for (const [field, rule] of Object.entries(RULES)) check(field, config[field as keyof typeof RULES], rule)
   const { persistQueue } = config
+  const warnings = [...check('', config, { fields: RULES }), ...ignoredOptions(config)]
   const own: Omit<ResolvedConfig, keyof typeof DEFAULTS> = {
     id,
     endpoint,
@@ -57,7 +58,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     initParams: copy(config.initParams),
     context: copyAttributes(config.context),
     connector: copy(config.connector),
-    warnings: warningsOf(config),
+    warnings,
   }
   // No spread: it would give each agent of a process a separate hidden class, of half a kilobyte.
   const resolved = own as { -readonly [Field in keyof ResolvedConfig]: ResolvedConfig[Field] }
@@ -79,10 +80,15 @@ interface Rule {
   fits?(value: unknown): boolean
   readonly values?: readonly string[]
   /** Rules of its fields by name. */
-  readonly fields?: Readonly<Record<string, Rule>>
+  readonly fields?: Fields
   /** The rule of every field. */
   readonly each?: Rule
 }
+
+type Fields = Readonly<Record<string, Rule>>
+
+/** A rule for every field, so that none is reported as unknown. */
+type Rules<Options> = Readonly<Record<keyof Options, Rule>>
 
 const isText = (value: unknown) => typeof value === 'string'
 const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText)
@@ -101,8 +107,17 @@ const DELAY: Rule = {
   fits: value => isDuration(value) && Number.isFinite(value),
 }
 
-/** The optional fields. */
+/** What is checked elsewhere. */
+const UNCHECKED: Rule = { fits: () => true }
+
+/** Every option. What is not in this table, and not in one of its `fields`, is reported as unknown. */
 const RULES = {
+  id: UNCHECKED,
+  endpoint: UNCHECKED,
+  auth: UNCHECKED,
+  recorder: UNCHECKED,
+  sessionId: UNCHECKED,
+  scopes: UNCHECKED,
   authScheme: { values: ['popup', 'redirect'] },
   autoConnect: FLAG,
   connectOnSend: FLAG,
@@ -130,7 +145,7 @@ const RULES = {
       includeMessageTypes: TEXTS,
       maxEntries: COUNT,
       maxBytes: COUNT,
-    },
+    } satisfies Rules<TranscriptConfig>,
   },
   cache: {
     fields: {
@@ -143,15 +158,15 @@ const RULES = {
         wanted: 'a CacheAdapter',
         fits: value => hasMethods(value, ['get', 'set', 'delete', 'clear', 'keys']),
       },
-    },
+    } satisfies Rules<CacheConfig>,
   },
-  masking: { fields: { required: FLAG } },
+  masking: { fields: { required: FLAG } satisfies Rules<MaskingConfig> },
   resume: FLAG,
   tabs: { values: ['share'] },
   persistQueue: {
     wanted: 'true, false or an object',
     fits: value => typeof value === 'boolean' || isJsonObject(value),
-    fields: { expiresAfterMs: DURATION },
+    fields: { expiresAfterMs: DURATION } satisfies Rules<PersistQueueOptions>,
   },
   initParams: { wanted: 'an object of strings by name', each: TEXT },
   context: { wanted: 'an object of attributes by name' },
@@ -163,20 +178,28 @@ const RULES = {
       nonce: TEXT,
       allowedOrigins: { wanted: 'an array of origins', fits: isTextList },
       baseUrls: { wanted: 'an object of addresses by environment', each: TEXT },
-    },
+    } satisfies Rules<AiAgentConnectorConfig>,
   },
-} satisfies { [Field in keyof AiAgentConfig]?: Rule }
+} satisfies Rules<AiAgentConfig>
 
-/** @throws {ConfigError} naming the first field of a value that breaks its rule */
-function check(name: string, value: unknown, { wanted, fits = isJsonObject, values, fields, each }: Rule): void {
-  if (value === undefined || value === null) return
+/**
+ * Names the fields that no option has.
+ *
+ * @param path the field that holds the value; empty for the configuration
+ * @throws {ConfigError} naming the first field of a value that breaks its rule
+ */
+function check(path: string, value: unknown, { wanted, fits = isJsonObject, values, fields, each }: Rule): string[] {
+  if (value === undefined || value === null) return []
   if (values ? !values.includes(value as string) : !fits(value)) {
     const options = values?.map(each => `'${each}'`).join(' or ')
-    throw new ConfigError(name, `\`${name}\` must be ${options ?? wanted ?? 'an object'}.`)
+    throw new ConfigError(path, `\`${path}\` must be ${options ?? wanted ?? 'an object'}.`)
   }
-  const fieldOf = (field: string): unknown => Reflect.get(Object(value), field)
-  for (const [field, rule] of Object.entries(fields ?? NOTHING)) check(`${name}.${field}`, fieldOf(field), rule)
-  if (each) for (const field of Object.keys(value)) check(`${name}.${field}`, fieldOf(field), each)
+  const given = Object(value) as Readonly<Record<string, unknown>>
+  const start = path && `${path}.`
+  if (each) for (const field of Object.keys(given)) check(start + field, given[field], each)
+  if (!fields) return []
+  const inner = Object.entries(fields).flatMap(([field, rule]) => check(start + field, given[field], rule))
+  return [...inner, ...describeUnknownNames(start, given, fields)]
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
@@ -246,24 +269,22 @@ function copyAttributes(given: AiAgentConfig['context']): Readonly<Record<string
   }
 }
 
-const NO_WARNINGS: readonly string[] = []
+// ── Warnings ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What in a valid configuration has no effect. */
-function warningsOf(config: AiAgentConfig): readonly string[] {
-  const removed =
-    'scopes' in config && config.scopes !== undefined
-      ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
-      : NO_WARNINGS
-  const ignored = ignoredScheme(config)
-  return ignored === undefined ? removed : [...removed, ignored]
-}
-
-/** The login that the host configures has a separate scheme, with another default. */
-function ignoredScheme({ auth, authScheme }: AiAgentConfig): string | undefined {
+/** Options that have no effect in this configuration. */
+function ignoredOptions({ auth, authScheme, scopes }: AiAgentConfig): string[] {
+  const warnings: string[] = []
+  if (scopes !== undefined)
+    warnings.push(
+      '`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.',
+    )
+  // The login that the host configures has a separate scheme, with another default.
   const { type, config } = Object(auth) as { type?: unknown; config?: { authScheme?: AuthScheme } }
   const decisive = config?.authScheme ?? 'redirect'
-  return type !== 'pkce' || !authScheme || authScheme === decisive
-    ? undefined
-    : `\`authScheme: '${authScheme}'\` (\`auth-scheme\` of the chat element) has no effect on the login that \`auth\` configures, ` +
-        `which uses '${decisive}'. Set \`auth.config.authScheme\`.`
+  if (type === 'pkce' && authScheme && authScheme !== decisive)
+    warnings.push(
+      `\`authScheme: '${authScheme}'\` (\`auth-scheme\` of the chat element) has no effect on the login that \`auth\` configures, ` +
+        `which uses '${decisive}'. Set \`auth.config.authScheme\`.`,
+    )
+  return warnings
 }

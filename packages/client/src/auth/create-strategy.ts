@@ -46,13 +46,15 @@ export function chooseStrategy(
       }
       case 'client-credentials':
         requireCredentials(input.config, environment)
-        return loadable(
-          input.type,
-          environment,
-          part => new part.ClientCredentialsAuthStrategy(input.config, environment),
-        )
+        return loadable(input.type, environment, part => {
+          part.warnAboutFields(input, logger)
+          return new part.ClientCredentialsAuthStrategy(input.config, environment)
+        })
       case 'pre-auth':
-        return loadable(input.type, environment, part => new part.PreAuthStrategy(input, environment.clock))
+        return loadable(input.type, environment, part => {
+          part.warnAboutFields(input, logger)
+          return new part.PreAuthStrategy(input, environment.clock)
+        })
       case 'token': {
         logger?.warn("auth.type 'token' is deprecated. Use { type: 'pre-auth', accessToken }.")
         const accessToken = 'accessToken' in input ? input.accessToken : input.token

@@ -7,6 +7,7 @@ import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts
 import { Era } from '../../util/era.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
+import { describeUnknownNames } from '../../util/unknown-names.ts'
 import { ClockTime, expiryOf, renewalTime } from '../access-token.ts'
 import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
@@ -46,6 +47,22 @@ export interface LoginRequest {
   /** Aborted when the sign-in is obsolete: its window must then close. */
   readonly signal: AbortSignal
 }
+
+/** Every field of the configuration. */
+const FIELDS = {
+  clientId: true,
+  redirectUri: true,
+  knownAuthorities: true,
+  authorizationUrl: true,
+  tokenUrl: true,
+  scopes: true,
+  authScheme: true,
+  cacheLocation: true,
+  authorityMetadata: true,
+  nextRoute: true,
+  localLogin: true,
+  extraQueryParameters: true,
+} satisfies Record<keyof PKCEAuthConfig, true>
 
 /** How long a logout waits for the answer of its window, in milliseconds. The window stays open. */
 const LOGOUT_LIMIT_MS = 30_000
@@ -182,6 +199,7 @@ export abstract class Login extends OwnStrategy {
     this.#environment ??= environment
     this.#logger ??= logger
     this.#onSignedOut = onSignedOut
+    for (const warning of describeUnknownNames('auth.config.', this.config, FIELDS)) this.#logger?.warn(warning)
   }
 
   /**
