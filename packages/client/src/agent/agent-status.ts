@@ -40,15 +40,3 @@ export type AgentPhase =
 
 /** A choice that waits for the user: the gate, and what can be chosen. */
 export type PendingChoice = Extract<InitializationResult, { status: 'choose' }>
-
-/** Whether both say the same. A list of choices belongs to one gate of one run. */
-export function isSamePhase(one: PhaseMembers, other: PhaseMembers): boolean {
-  return one.at === other.at && one.error === other.error && one.choice?.choices === other.choice?.choices
-}
-
-/** The members of all phases. */
-interface PhaseMembers {
-  readonly at: AgentPhase['at']
-  readonly error?: unknown
-  readonly choice?: PendingChoice
-}

@@ -5,12 +5,11 @@ import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { abortedError, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
-import type { Clock } from '../platform/clock.ts'
 import { feature } from '../platform/feature.ts'
 import type { SignOutCause } from '../scope.ts'
 import { hasDatabase } from '../storage/cache-adapter.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { type AgentPhase, type AgentStatus, isSamePhase } from './agent-status.ts'
+import type { AgentPhase, AgentStatus, PendingChoice } from './agent-status.ts'
 import { repeatInitialize } from './initialize-retry.ts'
 import { destroyedError, type LifecycleOwner, READY, type State } from './lifecycle-state.ts'
 import type { AgentParts } from './parts.ts'
@@ -27,8 +26,8 @@ export class AgentLifecycle implements LifecycleOwner {
   /** The attributes that the host gave `initialize()`. */
   #given: Readonly<Record<string, unknown>> | undefined
   #portals: PortalLifecycle | undefined
-  /** The status that was read last, and when its next attempt is due, on the monotonic clock. */
-  #known: { readonly status: AgentStatus; readonly dueAt: number | undefined } | undefined
+  /** The status that was read last, and what it was made of. */
+  #known: { readonly status: AgentStatus; readonly facts: readonly unknown[] } | undefined
 
   constructor(parts: AgentParts) {
     this.#parts = parts
@@ -53,26 +52,20 @@ export class AgentLifecycle implements LifecycleOwner {
     return this.#state.at !== 'idle'
   }
 
-  /** What the host sees of the parts that own it: the status that was read last, unless it differs. */
+  /** What the host sees of the parts that own it: the status that was read last, until a member changes. */
   get status(): AgentStatus {
     const { scope, working } = this.#parts
     const { state: connection, retryAt: dueAt } = scope.status
     const { isWorking } = working
-    const known = this.#known
-    const described = this.#describePhase()
-    const phase = known && isSamePhase(known.status.phase, described) ? known.status.phase : described
-    const isKnownWait = known?.dueAt === dueAt
-    if (
-      known &&
-      isKnownWait &&
-      known.status.phase === phase &&
-      known.status.connection === connection &&
-      known.status.working === isWorking
-    )
-      return known.status
-    const retryAt = isKnownWait ? known?.status.retryAt : wallTimeOf(scope.environment.clock, dueAt)
+    const phase = this.#describePhase()
+    const { error, choice } = phase as { error?: unknown; choice?: PendingChoice }
+    // A list of choices belongs to one gate of one run.
+    const facts = [phase.at, error, choice?.choices, connection, isWorking, dueAt]
+    if (this.#known?.facts.every((fact, index) => fact === facts[index])) return this.#known.status
+    const { clock } = scope.environment
+    const retryAt = dueAt === undefined ? undefined : Math.round(clock.now() + dueAt - clock.monotonic())
     const status = Object.freeze({ phase, connection, working: isWorking, retryAt })
-    this.#known = { status, dueAt }
+    this.#known = { status, facts }
     return status
   }
 
@@ -402,9 +395,4 @@ export class AgentLifecycle implements LifecycleOwner {
   #emitPhase(): void {
     this.#parts.scope.emit('phaseChanged', () => this.status.phase)
   }
-}
-
-/** The time of the wall clock, in milliseconds since the epoch, at a time of the monotonic clock. */
-function wallTimeOf(clock: Clock, time: number | undefined): number | undefined {
-  return time === undefined ? undefined : Math.round(clock.now() + time - clock.monotonic())
 }
