@@ -471,17 +471,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-29':
     'an odd entry in any list that the client reads from the service (null, an empty record, a record without its id, a number, a text) costs that entry only, and the host sees the same as without it',
-  'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-41':
     'an option that does not exist, also of `cache`, `transcriptConfig`, `masking`, `persistQueue`, `connector` and `auth`, is ignored with one warning, which has the nearest name where one is near; names that the host chooses do not count',
-  'REL-36':
-    'each measured size and breadth has a ceiling, which is what was measured, rounded up: above it `npm run size` or `npm run breadth` fails, and `-- --write` only lowers it',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
-  'REL-34':
-    'property tests start from one seed, which the test run prints and PROPERTY_SEED sets; a failed property comes with the command that repeats it',
-  'REL-33':
-    'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',
-  'REL-32': 'comments, strings, test titles and documents contain no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
   'REL-56': 'a record of the service is typed by its known fields, so that a misspelt field does not compile',
   'REL-55':

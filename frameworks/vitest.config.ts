@@ -12,7 +12,7 @@ const shared = {
   ssr: { resolve: { conditions } },
 }
 /** `ioredis` 6; the root installs version 5. */
-const IOREDIS_6 = join(import.meta.dirname, 'ioredis-6/node_modules/ioredis/built/index.js')
+const IOREDIS_6 = join(import.meta.dirname, 'node_modules/ioredis/built/index.js')
 
 /** Tests of the bindings against the real libraries: `npm run frameworks`. */
 export default defineConfig({

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandLine } from './command-line.ts'
-import { ROOT, runTogether, verifyTool } from './tools.ts'
+import { ownTool, ROOT, runTogether } from './tools.ts'
 
 interface Entry {
   readonly folder: string
@@ -46,7 +46,7 @@ const check = readCommandLine(
   },
   ({ values }) => values.check,
 )
-const apiExtractor = verifyTool('api-extractor')
+const apiExtractor = ownTool('api-extractor')
 
 const missing = ENTRIES.filter(({ folder, types }) => !existsSync(join(ROOT, 'packages', folder, 'dist', types)))
 if (missing.length > 0) throw new Error('The packages are not built. Run `npm run build` first.')

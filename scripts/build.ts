@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CALLBACK_PAGE } from '../packages/client/src/auth/login/callback-page.ts'
 import { readCommandLine, UsageError } from './command-line.ts'
-import { ownTool, ROOT, run, runTogether, verifyTool } from './tools.ts'
+import { ownTool, ROOT, run, runTogether } from './tools.ts'
 
 /** Built before the others: the declarations of the client contain it. */
 const FIRST = 'protocol'
@@ -25,7 +25,7 @@ const named = readCommandLine(
   },
 )
 
-const tsdown = verifyTool('tsdown')
+const tsdown = ownTool('tsdown')
 const commands = folders
   .filter(name => named.length === 0 || named.includes(name) || (name === FIRST && named.includes('client')))
   .map(name => ({ name, command: tsdown, args: ['--no-clean'], cwd: join(ROOT, 'packages', name) }))

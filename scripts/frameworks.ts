@@ -1,10 +1,7 @@
 // Tests the bindings against the real libraries: `npm run frameworks`. What only these tests need is installed here, so that the
 // first `npm install` stays small.
-import { join } from 'node:path'
 import { readCommandLine } from './command-line.ts'
-import { ensureFolder, ownTool, ROOT, run } from './tools.ts'
-
-const FOLDER = join(ROOT, 'frameworks')
+import { ensureFolder, ownTool, run } from './tools.ts'
 
 readCommandLine(
   {
@@ -14,7 +11,6 @@ readCommandLine(
   },
   () => {},
 )
-for (const folder of ['.', 'react-18', 'ioredis-6', 'examples/vue', 'examples/webchat'])
-  ensureFolder(join(FOLDER, folder))
+ensureFolder('frameworks')
 const types = await run(ownTool('tsc'), ['-p', 'frameworks'])
 process.exitCode = types.code || (await run(ownTool('vitest'), ['run', '--config', 'frameworks/vitest.config.ts'])).code

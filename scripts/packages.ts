@@ -134,11 +134,7 @@ async function tryBindings(project: string): Promise<void> {
 
 /** Tests of a host in Jest, with the lines of the guide, and as modules with the test service. */
 async function tryJest(project: string): Promise<void> {
-  const { devDependencies } = readManifest(join(ROOT, 'tools', 'packages', 'package.json'))
-  const versions = devDependencies as Readonly<Record<string, string>>
-  const wanted = ['jest', 'babel-jest', '@babel/plugin-transform-modules-commonjs'].map(
-    name => `${name}@${versions[name]}`,
-  )
+  const wanted = ['jest@30.5.2', 'babel-jest@30.5.2', '@babel/plugin-transform-modules-commonjs@7.29.14']
   await runOrThrow('npm', ['install', ...wanted, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: project,
   })

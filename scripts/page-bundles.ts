@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import * as esbuild from 'esbuild'
 import * as vite from 'vite'
-import { ensureTools } from './tools.ts'
+import { ensureFolder } from './tools.ts'
 
 /** What a bundler made of a page's module. */
 export interface PageBundle {
@@ -145,7 +145,7 @@ interface WebpackStats {
 
 /** A bundler that only the check of the packages and the sizes need. */
 function toolOfPackages(name: string): unknown {
-  return createRequire(join(ensureTools('packages'), 'package.json'))(name)
+  return createRequire(join(ensureFolder('tools'), 'package.json'))(name)
 }
 
 function bundleOfChunks(outputs: readonly (vite.Rolldown.OutputChunk | vite.Rolldown.OutputAsset)[]): PageBundle {

@@ -10,7 +10,7 @@ const FOLDER = join(ROOT, 'site')
 
 /** Builds the site into `site/dist`, checks its links and the docstrings of the API, and returns the exit code. */
 export async function buildSite(): Promise<number> {
-  ensureFolder(FOLDER)
+  ensureFolder('site')
   const types = await run(ownTool('tsc'), ['-p', 'site'])
   return types.code || (await run(ownTool('tsx'), [join('site', 'build.ts')])).code
 }

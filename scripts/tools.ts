@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The repository's root, which every script runs in. */
@@ -16,24 +16,18 @@ export interface CommandResult {
 }
 
 /**
- * Installs the tools of a folder in `tools`, unless they are installed as its lock file says.
- *
- * @throws {Error} when `npm ci` fails
- */
-export function ensureTools(name: 'verify' | 'mutation' | 'packages' | 'runtimes' | 'changesets'): string {
-  return ensureFolder(join(ROOT, 'tools', name))
-}
-
-/**
  * Installs what the lock file of a folder lists, unless it is installed.
  *
+ * @param name of the folder in the root
+ * @returns its path
  * @throws {Error} when `npm ci` fails
  */
-export function ensureFolder(folder: string): string {
+export function ensureFolder(name: 'frameworks' | 'site' | 'tools'): string {
+  const folder = join(ROOT, name)
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const installedLock = join(folder, 'node_modules', '.installed-lock.json')
   if (existsSync(installedLock) && readFileSync(installedLock, 'utf8') === lock) return folder
-  console.error(`Installing the packages of ${relative(ROOT, folder)} (once).`)
+  console.error(`Installing the packages of ${name} (once).`)
   // A tool of this process, such as vite, may have set NODE_ENV to `production`, with which npm leaves out what is for development.
   execFileSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: folder,
@@ -44,22 +38,8 @@ export function ensureFolder(folder: string): string {
   return folder
 }
 
-/** The path of a tool's command in tools/verify, installed when it is missing. */
-export function verifyTool(name: string): string {
-  return commandIn(ensureTools('verify'), name)
-}
-
-/** The path of a tool's command in tools/mutation, installed when it is missing. */
-export function mutationTool(name: string): string {
-  return commandIn(ensureTools('mutation'), name)
-}
-
-/** The path of a command of the repository's own `node_modules`. */
-export function ownTool(name: string): string {
-  return commandIn(ROOT, name)
-}
-
-function commandIn(folder: string, name: string): string {
+/** The path of a command in `node_modules` of the root, or of a folder that `ensureFolder()` has returned. */
+export function ownTool(name: string, folder = ROOT): string {
   return join(folder, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 }
 

@@ -6,7 +6,6 @@ import { run } from './tools.ts'
 /** Scripts of package.json, each with its arguments. What needs the build comes after it. */
 const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['check'],
-  ['lint:selftest'],
   ['types'],
   ['test'],
   ['pages'],

@@ -20,7 +20,8 @@ async function bundle(root: string, version: ReactVersion, input: string, isScri
     logLevel: 'silent',
     mode: 'development',
     define: { 'process.env.NODE_ENV': '"development"', 'import.meta.env.VITE_ENDPOINT': ENDPOINT },
-    resolve: { conditions: ['@aiagent/source', ...defaultClientConditions] },
+    // Of the page: what WebChat imports is in the folder above, and would take the React that is there.
+    resolve: { conditions: ['@aiagent/source', ...defaultClientConditions], dedupe: ['react', 'react-dom'] },
     plugins: [bindings(version)],
     build: {
       write: false,

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { ROOT } from '../tools.ts'
 
 /** A phrase that the project does not use, in `refused-phrases.json`. */
 interface RefusedPhrase {
@@ -13,7 +14,7 @@ interface RefusedPhrase {
 }
 
 /** A refused phrase in a file. */
-export interface LanguageFinding {
+interface LanguageFinding {
   /** Path from the root, with slashes. */
   file: string
   /** From 1. */
@@ -35,19 +36,19 @@ const GAP = String.raw`(?: ?['"\`] \+\s+['"\`] ?|\s+(?:(?:\*|\/\/+|>)\s+)?)`
 
 const compiled = loadPhrases()
 
-/** Paths of all files that are checked, from the root. */
-export function checkedFiles(root: string): string[] {
-  const nested = FOLDERS.filter(folder => existsSync(join(root, folder))).flatMap(folder =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
+/** Paths from the root of all sources, tests and documents that are neither generated nor installed. */
+function checkedFiles(): string[] {
+  const nested = FOLDERS.flatMap(folder =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
   )
-  return [...readdirSync(root), ...nested]
+  return [...readdirSync(ROOT), ...nested]
     .map(path => path.split(sep).join('/'))
     .filter(path => CHECKED.test(path) && !SKIPPED.test(path))
     .sort()
 }
 
 /** Refused phrases of a text, in the order of its lines. */
-export function findRefusedPhrases(file: string, text: string): LanguageFinding[] {
+function findRefusedPhrases(file: string, text: string): LanguageFinding[] {
   const lines = text.split('\n')
   return compiled
     .flatMap(({ phrase, reason, expression }) =>
@@ -61,12 +62,12 @@ export function findRefusedPhrases(file: string, text: string): LanguageFinding[
 }
 
 /** Findings below the given files or folders, or everywhere. */
-export function languageFindings(root: string, under: readonly string[] = []): LanguageFinding[] {
-  const prefixes = under.map(path => relative(root, join(root, path)).split(sep).join('/'))
-  const chosen = checkedFiles(root).filter(
+export function languageFindings(under: readonly string[] = []): LanguageFinding[] {
+  const prefixes = under.map(path => relative(ROOT, join(ROOT, path)).split(sep).join('/'))
+  const chosen = checkedFiles().filter(
     file => prefixes.length === 0 || prefixes.some(prefix => file === prefix || file.startsWith(`${prefix}/`)),
   )
-  return chosen.flatMap(file => findRefusedPhrases(file, readFileSync(join(root, file), 'utf8')))
+  return chosen.flatMap(file => findRefusedPhrases(file, readFileSync(join(ROOT, file), 'utf8')))
 }
 
 /** Path and line, phrase and excerpt, then the advice on a line below. */
