@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchChromium, servePages } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
+import UPNG from 'upng-js'
 import { findPageFiles } from '../packages/cli/src/playground/page-files.ts'
 import { readCommandLine } from './command-line.ts'
-import { decodePng, encodeAnimation, type Frame } from './pictures/png.ts'
 import { ROOT } from './tools.ts'
 
 const FOLDER = join(ROOT, 'docs', 'pictures')
@@ -31,16 +31,30 @@ const chromium = await launchChromium({
   context: { viewport: { width: 1440, height: 820 }, reducedMotion: 'reduce', locale: 'en-GB' },
 })
 try {
-  const frames = await holdConversation(await chromium.newPage())
-  write('conversation-with-a-cut.png', encodeAnimation(frames))
+  write('conversation-with-a-cut.png', animate(await holdConversation(await chromium.newPage())))
 } finally {
   await Promise.all([chromium.close(), server.close()])
 }
 
-/** A conversation whose connection breaks during an answer, frame by frame; saves the still picture on the way. */
-async function holdConversation(page: Page): Promise<Frame[]> {
-  // Decoded at the end: it takes time, in which the conversation would go on.
-  const shots: { file: Buffer; ms: number }[] = []
+/** A picture of the page, and for how long it is shown. */
+interface Shot {
+  readonly file: Buffer
+  readonly ms: number
+}
+
+/** An animated PNG. */
+function animate(shots: readonly Shot[]): Buffer {
+  const pictures = shots.map(({ file }) => UPNG.decode(new Uint8Array(file).buffer))
+  const frames = pictures.flatMap(picture => UPNG.toRGBA8(picture))
+  const [first] = pictures
+  if (!first) throw new Error('An animation needs a picture.')
+  const delays = shots.map(({ ms }) => ms)
+  return Buffer.from(UPNG.encode(frames, first.width, first.height, 0, delays))
+}
+
+/** A conversation whose connection breaks during an answer, shot by shot; saves the still picture on the way. */
+async function holdConversation(page: Page): Promise<Shot[]> {
+  const shots: Shot[] = []
   const show = async (ms: number) => {
     shots.push({ file: await page.screenshot({ caret: 'initial' }), ms })
   }
@@ -85,7 +99,7 @@ async function holdConversation(page: Page): Promise<Frame[]> {
   await show(3000)
   await page.getByRole('tab', { name: 'Frames' }).click()
   write('playground.png', await page.screenshot())
-  return shots.map(({ file, ms }) => ({ picture: decodePng(file), ms }))
+  return shots
 }
 
 function write(name: string, data: Buffer): void {
