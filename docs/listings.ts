@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 
 /*
  * Blocks of JavaScript and HTML in the documents that are not copies of programs. `npm run types` compiles them with the whole tree.
@@ -47,13 +47,13 @@ export function markupOf({ code }: Listing): string {
   return code.replaceAll(INLINE_SCRIPT, '$1$3')
 }
 
-/** The folders whose documents have listings, from the root. */
+/** Paths of all Markdown files of the repository, from its root, except articles and installed or built ones. */
 export function documents(root: string): string[] {
-  const folders = ['', 'docs', 'docs/guide', ...readdirSync(join(root, 'packages')).map(name => `packages/${name}`)]
-  return folders.flatMap(folder =>
+  const packages = readdirSync(join(root, 'packages')).map(name => `packages/${name}`)
+  return ['', 'docs', 'docs/guide', 'examples', 'conformance', 'bench', ...packages].flatMap(folder =>
     readdirSync(join(root, folder))
-      .filter(name => name.endsWith('.md') && name !== 'CHANGELOG.md')
-      .map(name => join(folder, name)),
+      .filter(name => name.endsWith('.md'))
+      .map(name => posix.join(folder, name)),
   )
 }
 
