@@ -174,11 +174,16 @@ export class Replica {
   recall(): void {
     const { leader, isLeader } = this.#link
     if (leader === undefined) return
-    const known = this.#joinedAt === undefined ? undefined : this.#known(this.#joinedAt)
-    // What was queued before it had joined.
-    if (!known) this.greet(undefined)
+    const joinedAt = this.#joinedAt
     this.#joinedAt ??= this.#now
-    this.#link.post(known || isLeader ? undefined : leader, { kind: 'recall', ...(known && { known }) })
+    if (joinedAt === undefined) {
+      this.#link.post(isLeader ? undefined : leader, { kind: 'recall' })
+      // What was queued before it had joined.
+      this.greet(undefined)
+      // It may have been stopped after it had heard of messages.
+      if (this.#records.length === 0) return
+    }
+    this.#link.post(undefined, { kind: 'recall', known: this.#known(this.#joinedAt) })
   }
 
   /**

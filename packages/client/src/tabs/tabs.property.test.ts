@@ -117,6 +117,10 @@ describe.each([
       [at(0, 'freeze'), at(3, 'send'), at(3, 'crash', 4_000)],
     ],
     [
+      'agree about a message whose outcome the only other tab learned while a new one was stopped that had said nothing yet',
+      [at(1, 'send'), at(1, 'crash'), at(1, 'reload'), at(1, 'freeze'), at(0, 'send', 4_000)],
+    ],
+    [
       'report a message as unknown once that a tab sends before it notices a sign-out',
       [at(0, 'logout'), at(0, 'send'), at(0, 'send')],
     ],
