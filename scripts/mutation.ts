@@ -43,9 +43,6 @@ const { all, fresh, named } = readCommandLine(
   },
 )
 
-const missing = Object.values(AREAS).flatMap(({ files }) => files.filter(file => !existsSync(join(ROOT, file))))
-if (missing.length > 0) throw new Error(`scripts/mutation/areas.ts names missing files: ${missing.join(', ')}.`)
-
 const scores: Score[] = []
 for (const [name, { files }] of Object.entries(AREAS)) {
   if (named.length > 0 && !named.includes(name)) continue
@@ -56,7 +53,7 @@ for (const [name, { files }] of Object.entries(AREAS)) {
 }
 if (all) writeScores(scores)
 
-/** Replaces the figures in the table of docs/mutation.md, and adds a row for a new area. Its other columns stay. */
+/** Replaces the figures in the table of docs/mutation.md. Its other columns stay. */
 function writeScores(scores: readonly Score[]): void {
   const path = join(ROOT, 'docs', 'mutation.md')
   const lines = readFileSync(path, 'utf8').split('\n')
@@ -65,14 +62,6 @@ function writeScores(scores: readonly Score[]): void {
     const at = lines.findIndex(line => line.startsWith(`| ${area} |`))
     const cells = lines[at]?.split('|')
     if (cells) lines[at] = [...cells.slice(0, 3), figures, ...cells.slice(6)].join('|')
-    else {
-      const files = AREAS[area]?.files.map(file => `\`${file.replace(/^packages\/client\/src\//, '')}\``).join(', ')
-      lines.splice(
-        lines.findLastIndex(line => /^\| [a-z-]+ \| `/.test(line)) + 1,
-        0,
-        `| ${area} | ${files} |${figures}| |`,
-      )
-    }
   }
   writeFileSync(path, lines.join('\n'))
 }
