@@ -55,10 +55,10 @@ async function useTheCommand(folder: string): Promise<void> {
   const refusal = await runOrThrow(command, ['chat', '--login'], { cwd: project, timeoutMs: 30_000 }).catch(String)
   if (!refusal.includes('npm install oidc-provider'))
     throw new Error(`--login does not say what to install:\n${refusal}`)
-  const hint = /npm install oidc-provider@\d+/.exec(await emulate(command, project))?.[0]
+  const hint = await emulate(project, [], output => /npm install oidc-provider@\d+/.exec(output)?.[0])
   if (hint === undefined) throw new Error('`aiagent emulate` does not say what logins need.')
   await runOrThrow('bash', ['-c', hint], { cwd: project, env: QUIET })
-  if (!/^Login for customers: /m.test(await emulate(command, project)))
+  if (!(await emulate(project, [], output => /^Login for customers: /m.test(output))))
     throw new Error(`After "${hint}", the emulator still has no logins.`)
   console.log(`The command installs ${count} packages and answers; after "${hint}", its emulator offers logins.`)
   // The OpenID provider is in no other project of this step.
@@ -78,19 +78,24 @@ function countPackages(project: string): number {
   return Object.keys(lock.packages).filter(path => path !== '').length
 }
 
-/** What `aiagent emulate` prints until it is ready. */
-async function emulate(command: string, cwd: string): Promise<string> {
-  const child = spawn(process.execPath, [command, 'emulate', '--port', '0'], {
+/** Runs `aiagent emulate` as long as `use` needs it, with what it has printed until it is ready. */
+export async function emulate<T>(
+  cwd: string,
+  args: readonly string[],
+  use: (output: string) => T | Promise<T>,
+): Promise<T> {
+  const command = join(cwd, 'node_modules', '.bin', 'aiagent')
+  const child = spawn(process.execPath, [command, 'emulate', '--port', '0', ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
     let output = ''
-    for await (const chunk of child.stdout.setEncoding('utf8')) {
+    for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       output += chunk
       if (output.includes('Ctrl-C')) break
     }
-    return output
+    return await use(output)
   } finally {
     child.kill()
   }

@@ -1,7 +1,5 @@
-// Looks at packed packages: publint, are-the-types-wrong, licence, and links of the documents.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
-import { anchorsOf, localLinks } from '../docs/links.ts'
+// Looks at packed packages: publint, are-the-types-wrong, and known vulnerabilities.
+import { join } from 'node:path'
 import { readManifest } from './stage.ts'
 import { ownTool, run, runTogether } from './tools.ts'
 
@@ -48,34 +46,6 @@ export async function checkTarballs(packages: readonly PackedPackage[]): Promise
   if (!(await runTogether([...publint, ...attw]))) throw new Error('A packed package is not as it should be.')
   const entries = packages.reduce((sum, packed) => sum + entriesOf(packed).imported.length, 0)
   console.log(`publint and are-the-types-wrong find nothing in ${packages.length} packages with ${entries} entries.`)
-}
-
-/** Looks at the files of the installed packages. */
-export function checkFiles(packages: readonly PackedPackage[], project: string): void {
-  const problems: string[] = []
-  for (const { name } of packages) {
-    const folder = join(project, 'node_modules', '@aiagent', name)
-    for (const file of ['LICENSE', 'README.md', 'package.json'])
-      if (!existsSync(join(folder, file))) problems.push(`@aiagent/${name} has no ${file}.`)
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile())
-      .map(entry => join(entry.parentPath, entry.name))
-    for (const file of files) if (file.endsWith('.md') && dirname(file) === folder) problems.push(...brokenLinks(file))
-  }
-  if (problems.length > 0) throw new Error(problems.join('\n'))
-  console.log('Each package has its licence and a README whose links work.')
-}
-
-function brokenLinks(file: string): string[] {
-  return localLinks(readFileSync(file, 'utf8')).flatMap(link => {
-    const [target = '', anchor] = link.split('#')
-    const linked = target === '' ? file : normalize(join(dirname(file), target))
-    if (!existsSync(linked)) return [`${file}: the link to ${link} leads nowhere.`]
-    const isDocument = anchor !== undefined && statSync(linked).isFile()
-    return isDocument && !anchorsOf(readFileSync(linked, 'utf8')).has(anchor)
-      ? [`${file}: the link to ${link} names no heading.`]
-      : []
-  })
 }
 
 /** Asks the registry for known vulnerabilities of what a host installs. */

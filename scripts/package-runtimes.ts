@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entriesOf, type PackedPackage } from './package-checks.ts'
-import { ROOT, run, runOrThrow } from './tools.ts'
+import { npmInstall, ROOT, runOrThrow } from './tools.ts'
 
 /** Entries that need the DOM, or a package that the host brings. */
 const NOT_ON_A_SERVER = /^@aiagent\/(?:elements|react)|^@aiagent\/client\/msal$/
@@ -67,11 +67,13 @@ async function installRuntimes(): Promise<string | undefined> {
   mkdirSync(folder, { recursive: true })
   const optionalDependencies = Object.fromEntries(RUNTIMES.map(({ name, version }) => [folderOf(name), version]))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, optionalDependencies }))
-  const options = ['--no-package-lock', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  const { code, output } = await run('npm', ['install', ...options], { cwd: folder, capture: true })
-  if (code === 0) return folder
-  console.log(`Other runtimes could not be installed: ${output}`)
-  return undefined
+  try {
+    await npmInstall(folder, [], ['--no-package-lock'])
+    return folder
+  } catch (error) {
+    console.log(`Other runtimes could not be installed: ${error}`)
+    return undefined
+  }
 }
 
 async function isUnusable(command: string): Promise<boolean> {

@@ -1,7 +1,6 @@
 // Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
 // tarballs that talks to the emulator from ES modules, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
 
-import { spawn } from 'node:child_process'
 import {
   copyFileSync,
   cpSync,
@@ -25,12 +24,12 @@ import {
   servePages,
 } from '@aiagent/test-support/chromium'
 import { readCommandLine } from './command-line.ts'
-import { followTheGuide } from './new-user.ts'
-import { audit, checkFiles, checkTarballs, type PackedPackage } from './package-checks.ts'
+import { emulate, followTheGuide } from './new-user.ts'
+import { audit, checkTarballs, type PackedPackage } from './package-checks.ts'
 import { serverEntries, tryRuntimes } from './package-runtimes.ts'
 import { BUNDLERS, effectsOf } from './page-bundles.ts'
 import { packStaged, publishedPackages, readManifest, stagePackage } from './stage.ts'
-import { ownTool, ROOT, run, runOrThrow } from './tools.ts'
+import { npmInstall, ownTool, ROOT, run, runOrThrow } from './tools.ts'
 
 /** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
 const BARE_PROJECT = {
@@ -64,7 +63,6 @@ try {
   await checkTarballs(packages)
   await followTheGuide(packages, join(folder, 'new-user'))
   const project = await install(packages)
-  checkFiles(packages, project)
   await audit(project)
   await checkTypes(project)
   const entries = serverEntries(packages).filter(entry => /^@aiagent\/client(?:\/|$)/.test(entry))
@@ -97,9 +95,7 @@ async function install(packages: readonly PackedPackage[]): Promise<string> {
   mkdirSync(project)
   const dependencies = Object.fromEntries(packages.map(({ name, tarball }) => [`@aiagent/${name}`, `file:${tarball}`]))
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  await runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: project,
-  })
+  await npmInstall(project)
   cpSync(join(ROOT, 'scripts', 'smoke'), project, { recursive: true })
   return project
 }
@@ -111,10 +107,10 @@ async function tryBindings(project: string): Promise<void> {
     devDependencies: Readonly<Record<string, string>>
   }
   const libraries = ['react', 'react-dom', '@types/react', '@types/react-dom']
-  const wanted = libraries.map(name => `${name}@${devDependencies[name]}`)
-  await runOrThrow('npm', ['install', ...wanted, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: project,
-  })
+  await npmInstall(
+    project,
+    libraries.map(name => `${name}@${devDependencies[name]}`),
+  )
   for (const kind of [
     ['--module', 'node16'],
     ['--module', 'esnext', '--moduleResolution', 'bundler'],
@@ -134,10 +130,7 @@ async function tryBindings(project: string): Promise<void> {
 
 /** Tests of a host in Jest, with the lines of the guide, and as modules with the test service. */
 async function tryJest(project: string): Promise<void> {
-  const wanted = ['jest@30.5.2', 'babel-jest@30.5.2', '@babel/plugin-transform-modules-commonjs@7.29.14']
-  await runOrThrow('npm', ['install', ...wanted, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: project,
-  })
+  await npmInstall(project, ['jest@30.5.2', 'babel-jest@30.5.2', '@babel/plugin-transform-modules-commonjs@7.29.14'])
   const [, lines = ''] =
     /```js\n(module\.exports[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/guide/testing.md'), 'utf8')) ?? []
   writeFileSync(join(project, 'jest.config.cjs'), lines)
@@ -289,32 +282,14 @@ async function talk(
 
 /** Serves the packed playground, which must be built already. */
 async function showPlayground(project: string): Promise<void> {
-  const args = [
-    join(project, 'node_modules', '@aiagent', 'cli', 'dist', 'main.js'),
-    'emulate',
-    '--port',
-    '0',
-    '--playground',
-  ]
-  const command = spawn(process.execPath, args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] })
-  try {
-    let output = ''
-    await new Promise<void>(resolve => {
-      command.once('exit', () => resolve())
-      command.stdout.on('data', (data: Buffer) => {
-        output += data.toString()
-        if (output.includes('Ctrl-C')) resolve()
-      })
-    })
+  await emulate(project, ['--playground'], async output => {
     const [, url = ''] = /^Playground: (\S+)/m.exec(output) ?? []
     const page = await (await fetch(url)).text()
     const [, script = ''] = /src="(\.\/assets\/[^"]+\.js)"/.exec(page) ?? []
     const { status } = await fetch(new URL(script, url))
     if (script === '' || status !== 200) throw new Error(`The packed playground is not complete:\n${page}`)
-    console.log('The packed command serves the playground.')
-  } finally {
-    command.kill()
-  }
+  })
+  console.log('The packed command serves the playground.')
 }
 
 async function talkInBrowser(project: string, bundles: Bundles, endpoint: string): Promise<void> {

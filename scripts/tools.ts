@@ -89,6 +89,12 @@ export async function runOrThrow(command: string, args: readonly string[], optio
   return output
 }
 
+/** Adds packages to the project in a folder, by default those of its manifest, without what a user would see. */
+export async function npmInstall(cwd: string, packages: readonly string[] = [], options: readonly string[] = []) {
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  await runOrThrow('npm', ['install', ...packages, ...quiet, ...options], { cwd })
+}
+
 /** One command to run beside others. */
 export interface NamedCommand {
   name: string
