@@ -342,6 +342,21 @@ describe('the delivery of a message', () => {
     expect(states).toEqual(['queued', 'failed'])
   })
 
+  it('[REL-80] is that of the later message of two with the same id', async () => {
+    const { outbox, connect, lose, clock, readHistory } = setUpDelivery()
+    connect()
+    outbox.send('one', { id: 'a' })
+    lose()
+    connect()
+    outbox.handleNoHistory()
+    await clock.advance(1)
+    outbox.send('two', { id: 'a' })
+    lose()
+    connect()
+    await readHistory(said('two'))
+    expect(outbox.delivery('a')).toMatchObject({ state: 'acknowledged', message: { content: 'two' } })
+  })
+
   it('[REL-83] is settled and forgotten when the user is signed out', async () => {
     const { outbox, send, connect, lose, updates } = setUpDelivery()
     connect()
