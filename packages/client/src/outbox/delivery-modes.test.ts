@@ -236,6 +236,18 @@ describe('with receipts', () => {
     expect(connect().sent.map(frame => JSON.parse(frame).messageId)).toEqual(ids.slice(0, BURST_SIZE))
   })
 
+  it('[REL-85] a message whose receipt arrives while others are sent again is not', async () => {
+    const { send, connect, lose, confirm, clock } = setUpDelivery({ hasReceipts: true })
+    const ids = Array.from({ length: BURST_SIZE + 2 }, (_, n) => `m${n}`)
+    connect()
+    send(...ids)
+    lose()
+    const transport = connect()
+    confirm(`m${BURST_SIZE}`)
+    await clock.advance(1_000)
+    expect(transport.contents).toEqual(ids.filter(id => id !== `m${BURST_SIZE}`))
+  })
+
   it('[REL-85] a message that the host left behind is sent again in its session, and not in another', () => {
     const { send, connect, close, state, stateOf } = setUpDelivery({ hasReceipts: true })
     connect()

@@ -296,6 +296,15 @@ describe('a question whose connection was lost', () => {
     expect((await asked).content).toBe('1')
   })
 
+  it('[REL-13] resolves with the next answer although a context was sent since', async () => {
+    const { outbox, reconnect, answer } = setUp()
+    const asked = outbox.ask('one')
+    reconnect()
+    outbox.send({ persona: 'system', role: 'context', messageData: { context: { page: 'cart' } } })
+    answer('1')
+    expect((await asked).content).toBe('1')
+  })
+
   it('[REL-13] resolves with an answer that only a history has shown, before and after the loss', async () => {
     const { outbox, reconnect, showHistory } = setUp()
     const asked = outbox.ask('one')
