@@ -430,8 +430,8 @@ describe('a misspelt option', () => {
 
   it('[REL-41] is reported without a name where none is near, and not at all for names that the host chooses and undefined values', () => {
     expect(warningsFor({ colour: 'blue', cache: { x: 1 } })).toEqual([
-      '`cache.x` is not an option and is ignored.',
       '`colour` is not an option and is ignored.',
+      '`cache.x` is not an option and is ignored.',
     ])
     const chosen = {
       initParams: { colour: 'blue' },

@@ -198,8 +198,9 @@ function check(path: string, value: unknown, { wanted, fits = isJsonObject, valu
   const start = path && `${path}.`
   if (each) for (const field of Object.keys(given)) check(start + field, given[field], each)
   if (!fields) return []
-  const inner = Object.entries(fields).flatMap(([field, rule]) => check(start + field, given[field], rule))
-  return [...inner, ...describeUnknownNames(start, given, fields)]
+  const unknown = describeUnknownNames(start, given, fields)
+  for (const [field, rule] of Object.entries(fields)) unknown.push(...check(start + field, given[field], rule))
+  return unknown
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -393,6 +393,6 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   #emitPhase(): void {
-    this.#parts.scope.emit('phaseChanged', () => this.status.phase)
+    this.#parts.scope.emit('phaseChanged', () => this.#describePhase())
   }
 }

@@ -5,11 +5,14 @@
  * @param path start of the names, such as `cache.`
  */
 export function describeUnknownNames(path: string, given: object, known: object): string[] {
-  return Object.entries(given).flatMap(([name, value]) => {
-    if (value === undefined || Object.hasOwn(known, name)) return []
+  const sentences: string[] = []
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
     const near = nearestName(name, Object.keys(known))
-    return `\`${path}${name}\` is not an option and is ignored.${near ? ` Did you mean \`${path}${near}\`?` : ''}`
-  })
+    const hint = near === undefined ? '' : ` Did you mean \`${path}${near}\`?`
+    sentences.push(`\`${path}${name}\` is not an option and is ignored.${hint}`)
+  }
+  return sentences
 }
 
 /** The name that differs in the fewest letters, at most in a third of them; capitals do not count. */
