@@ -57,7 +57,12 @@ export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export type { ContextAttributes } from './chat/context-store.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'
-export type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
+export type {
+  CallerInfo,
+  CallTranscriptEntry,
+  FilterTags,
+  UserContext,
+} from './contact-center/connector/call-details.ts'
 export type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 export type { HookContract } from './contact-center/connector/hook-contract.ts'
 export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
@@ -114,7 +119,16 @@ export {
   SDKError,
   type SDKErrorCode,
 } from './errors.ts'
-export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType, ChatClosed, CloseCause } from './events.ts'
+export type {
+  AgentEvent,
+  AgentEventPayloadMap,
+  AgentEvents,
+  AgentEventType,
+  ChatClosed,
+  CloseCause,
+  RecoverySource,
+  UnreadableFrame,
+} from './events.ts'
 export type { Delivery } from './log/delivery.ts'
 export type { DeliveryReason, DeliveryState, DeliveryUpdate } from './log/delivery-state.ts'
 export type { TranscriptConfig, TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'
@@ -130,7 +144,8 @@ export {
   type LoggerEvents,
   LogLevel,
 } from './logger.ts'
-export type { MaskingPreview } from './masking/masking.ts'
+export type { RefusedPattern } from './masking/data-masker.ts'
+export type { MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
 export type { AskOptions } from './outbox/outbox.ts'
 export type { Clock } from './platform/clock.ts'
