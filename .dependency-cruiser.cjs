@@ -3,7 +3,6 @@
 const CLIENT = '^packages/client/src'
 const DECLARATIONS = '(?:config|check-config|session-id|init-params|events|errors|facts|scope|logger|version)[.]ts$'
 const ROOMS = [
-  ['view[.]ts$', 'view/'],
   [
     'index[.]ts$',
     'pkce[.]ts$',
@@ -27,6 +26,7 @@ const ROOMS = [
   ['(?:storage|platform)/'],
   [`(?:util/|${DECLARATIONS})`],
 ]
+const VIEW = '^packages/view/src'
 const ELEMENTS = '^packages/elements/src'
 const TESTS = '[.](?:test|test-d)[.]ts$'
 const EMULATOR_ON_NODE = '^packages/emulator/src/(?:node/|knowledge/node-loader[.]ts$)'
@@ -121,14 +121,14 @@ module.exports = {
       'elements-use-public-entries',
       'The elements are built over what every host can import.',
       { path: ELEMENTS, pathNot: TESTS },
-      { path: '^packages/', pathNot: `^packages/(?:elements/|client/src/(?:index|view)[.]ts|protocol/src/index[.]ts)` },
+      { path: '^packages/', pathNot: `^packages/(?:elements/|(?:client|protocol|view)/src/index[.]ts)` },
     ),
     forbid(
       'elements-load-the-chat-on-demand',
       'Before the consent, and before the first click, nothing but the shell of an element is loaded.',
       { path: `${ELEMENTS}/(?:[^/]+[.]ts$|consent/)`, pathNot: TESTS },
       {
-        path: `${ELEMENTS}/(?:app|markdown)/|^packages/client/|node_modules/`,
+        path: `${ELEMENTS}/(?:app|markdown)/|^packages/(?:client|view)/|node_modules/`,
         dependencyTypesNot: ['type-only', 'dynamic-import'],
       },
     ),
@@ -156,7 +156,7 @@ module.exports = {
       level.map(room => {
         const beside = level.filter(other => other !== room)
         const above = ROOMS.slice(0, index).flat()
-        const forbidden = [...above, ...(index === 0 ? [] : beside)].map(other => `${CLIENT}/${other}`)
+        const forbidden = [...above, ...beside].map(other => `${CLIENT}/${other}`)
         return forbid(
           `client-room-${room.replace(/[^a-z-]/g, '')}`,
           'A room imports only rooms below its own.',
@@ -164,7 +164,7 @@ module.exports = {
             path: `${CLIENT}/${room}`,
             pathNot: [`${CLIENT}/(?:config|check-config|events|errors|facts|scope)[.]ts$`, TESTS],
           },
-          { path: forbidden.length > 0 ? forbidden : '^$' },
+          { path: forbidden },
         )
       }),
     ),
@@ -172,13 +172,13 @@ module.exports = {
       'client-declarations-name-types-only',
       'Options, events and errors name the types of the parts, and run none of their code.',
       { path: `${CLIENT}/(?:config|check-config|events|errors|facts|scope)[.]ts$` },
-      { path: `${CLIENT}/(?:${ROOMS.slice(1, -1).flat().join('|')})`, dependencyTypesNot: ['type-only'] },
+      { path: `${CLIENT}/(?:${ROOMS.slice(0, -1).flat().join('|')})`, dependencyTypesNot: ['type-only'] },
     ),
     forbid(
-      'client-view-uses-the-public-entry',
+      'view-uses-the-public-entry',
       'The conversation view is built over what every host can import.',
-      { path: `${CLIENT}/view(?:/|[.]ts$)`, pathNot: TESTS },
-      { path: '^packages/', pathNot: `${CLIENT}/(?:view/|index[.]ts$)` },
+      { path: VIEW, pathNot: TESTS },
+      { path: '^packages/', pathNot: '^packages/(?:view/|client/src/index[.]ts$)' },
     ),
     forbid(
       'client-util-knows-nobody',
@@ -192,7 +192,7 @@ module.exports = {
       'node-only-where-node-is',
       'Everything else also runs in a page.',
       {
-        path: '^packages/(?:protocol|client|emulator)/src',
+        path: '^packages/(?:protocol|client|view|emulator)/src',
         pathNot: [EMULATOR_ON_NODE, '[.]node[.]ts$', TESTS],
       },
       { dependencyTypes: ['core'] },
@@ -201,7 +201,7 @@ module.exports = {
       'server-dependencies-only-where-node-is',
       'These packages need Node.',
       {
-        path: '^packages/(?:protocol|client|emulator)/src',
+        path: '^packages/(?:protocol|client|view|emulator)/src',
         pathNot: [EMULATOR_ON_NODE, '[.]node[.]ts$', TESTS],
       },
       { path: 'node_modules/(?:ws|@hono/node-server|@peculiar/x509|@types/node)/' },

@@ -29,7 +29,7 @@ const computing = { maxWorkers: availableParallelism(), sequence: { groupOrder: 
 const fromSource = { plugins: [seedProperties()], resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 const inProcessTests = [
-  'packages/{client,protocol}/src/**/*.test.ts',
+  'packages/{client,protocol,view}/src/**/*.test.ts',
   'packages/emulator/src/!(node|state)/**/*.test.ts',
 ]
 const browserTests = '{packages,apps}/*/test/browser/**/*.test.ts'
@@ -78,7 +78,7 @@ export default defineConfig({
           ...sharedProcesses,
           ...waiting,
           include: [
-            'packages/!(client|protocol)/src/**/*.test.ts',
+            'packages/!(client|protocol|view)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
             'apps/*/src/**/*.test.ts',
             '{bench,docs,examples,faults,scripts}/**/*.test.ts',

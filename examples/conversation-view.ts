@@ -1,8 +1,8 @@
 // A user interface in the terminal, drawn from one snapshot: messages, options, rating, unread count.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
 import { serveEmulator } from '@aiagent/emulator/node'
+import { createConversationView } from '@aiagent/view'
 
 const service = await serveEmulator()
 const agent = new AiAgent({ id: 'help', endpoint: service.url })

@@ -141,7 +141,7 @@ async function count(name: string, work: () => unknown, followedByMs?: number): 
 function clientSources(): ReadonlyMap<string, string> {
   const folder = join(ROOT, 'packages', 'client', 'src')
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    path => /(?<!\.test|\.test-d)\.ts$/.test(path) && !/^(?:view|doctor|otel|recorder)\b/.test(path),
+    path => /(?<!\.test|\.test-d)\.ts$/.test(path) && !/^(?:doctor|otel|recorder)\b/.test(path),
   )
   return new Map(paths.map(path => [path, readFileSync(join(folder, path), 'utf8')]))
 }

@@ -65,7 +65,7 @@ try {
   const project = await install(packages)
   await audit(project)
   await checkTypes(project)
-  const entries = serverEntries(packages).filter(entry => /^@aiagent\/client(?:\/|$)/.test(entry))
+  const entries = serverEntries(packages).filter(entry => /^@aiagent\/(?:client|view)(?:\/|$)/.test(entry))
   await refuseEffects(project, entries)
   await loadAlone(project, entries)
   const bundles = await bundleForBrowsers(project, entries)
@@ -176,16 +176,17 @@ async function checkTypes(project: string): Promise<void> {
 
 /** Looks for code that runs when a module is loaded: `sideEffects: false` promises that there is none. */
 async function refuseEffects(project: string, entries: readonly string[]): Promise<void> {
-  const folder = join(project, 'node_modules', '@aiagent', 'client')
-  const { exports = {} } = readManifest(join(folder, 'package.json')) as {
-    exports?: Readonly<Record<string, { default: string }>>
-  }
   for (const entry of entries) {
-    const file = exports[entry.replace('@aiagent/client', '.')]?.default ?? ''
+    const [, name = '', path = ''] = /^(@aiagent\/[^/]+)(.*)$/.exec(entry) ?? []
+    const folder = join(project, 'node_modules', name)
+    const { exports = {} } = readManifest(join(folder, 'package.json')) as {
+      exports?: Readonly<Record<string, { default: string }>>
+    }
+    const file = exports[`.${path}`]?.default ?? ''
     const effects = await effectsOf(join(folder, file))
     if (effects !== '') throw new Error(`${entry} runs this when it is loaded:\n${effects}`)
   }
-  console.log(`Loading a module of the client runs nothing, in ${entries.length} entries.`)
+  console.log(`Loading a module of the client or the view runs nothing, in ${entries.length} entries.`)
 }
 
 /** Loads each entry as the first one of a process, since files that import each other work in one order only. */
@@ -196,7 +197,7 @@ async function loadAlone(project: string, entries: readonly string[]): Promise<v
       if (output !== '') throw new Error(`${load} writes:\n${output}`)
     }
   console.log(
-    `Each of ${entries.length} entries of the client can be the first that a process loads, by require() and by import(), which write nothing.`,
+    `Each of ${entries.length} entries of the client and the view can be the first that a process loads, by require() and by import(), which write nothing.`,
   )
 }
 

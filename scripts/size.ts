@@ -50,7 +50,7 @@ const PAGES: Readonly<Record<string, MeasuredPage>> = {
   'helper and ROLE alone': {
     script: `import { createContextMessage, ROLE } from '@aiagent/client'; globalThis.used = [createContextMessage, ROLE]`,
   },
-  'view alone': { script: `import * as view from '@aiagent/client/view'; globalThis.used = view` },
+  'view alone': { script: `import * as view from '@aiagent/view'; globalThis.used = view` },
   'React Native entry': { script: `import * as native from '@aiagent/client/react-native'; globalThis.used = native` },
 }
 

@@ -10,6 +10,7 @@ const PROJECTS = [
   'tsconfig.json',
   'packages/protocol/tsconfig.json',
   'packages/client/tsconfig.json',
+  'packages/view/tsconfig.json',
   'packages/emulator/tsconfig.core.json',
   'apps/playground/tsconfig.json',
 ]

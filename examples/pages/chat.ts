@@ -1,6 +1,6 @@
 // A page with a chat: it sends what the user types, shows the answers, and continues after a reload. `browser-page.ts` runs it.
 import { AiAgent } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
+import { createConversationView } from '@aiagent/view'
 import { showMessages } from './show-content.ts'
 
 const log = document.createElement('main')

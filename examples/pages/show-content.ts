@@ -1,5 +1,5 @@
 // Showing answers in a page without a framework. `pages/chat.ts` uses it.
-import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
+import type { ConversationMessage, ConversationView } from '@aiagent/view'
 
 // #region links
 /** A link that leads to a website, or its title as text. */

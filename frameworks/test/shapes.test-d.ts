@@ -2,8 +2,8 @@
 import type { UseChatHelpers } from '@ai-sdk/react'
 import type { AgentChatTransport } from '@aiagent/adapters/ai-sdk'
 import type { AssistantUiStore } from '@aiagent/adapters/assistant-ui'
-import type { ConversationMessage } from '@aiagent/client/view'
 import type { AiAgentChat, AiAgentChatMessage } from '@aiagent/react/ai-sdk'
+import type { ConversationMessage } from '@aiagent/view'
 import type { ExternalStoreAdapter } from '@assistant-ui/react'
 import type { ChatTransport, UIMessage } from 'ai'
 

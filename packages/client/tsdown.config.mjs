@@ -48,7 +48,6 @@ export default [
       msal: 'src/msal.ts',
       unstorage: 'src/unstorage.ts',
       'react-native': 'src/react-native.ts',
-      view: 'src/view.ts',
       recorder: 'src/recorder.ts',
       doctor: 'src/doctor.ts',
       otel: 'src/otel.ts',

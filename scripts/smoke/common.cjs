@@ -1,4 +1,4 @@
-/** Checks that `require()` gives what the ES modules export, and uses it. The second argument names the entries of the client. */
+/** Checks that `require()` gives what the ES modules export, and uses it. The second argument names the entries of client and view. */
 const { readFileSync } = require('node:fs')
 const { parseServerMessage } = require('@aiagent/protocol')
 

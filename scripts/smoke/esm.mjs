@@ -1,4 +1,4 @@
-/** Checks the build of ES modules, and writes what it exports. The second argument names the entries of the client. */
+/** Checks the build of ES modules, and writes what it exports. The second argument names the entries of client and view. */
 import { writeFileSync } from 'node:fs'
 import { parseServerMessage } from '@aiagent/protocol'
 import { conversation } from './conversation.mjs'

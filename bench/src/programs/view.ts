@@ -1,7 +1,7 @@
 // What one inbound message costs a conversation view of 2,000 messages: the event, the new snapshot, and the notification,
 // by the time of the processor.
 import { type AgentEvents, type AiAgent, EventEmitter, Message, type TranscriptEntry } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
+import { createConversationView } from '@aiagent/view'
 import { finish, parameters } from '../report-to-parent.ts'
 
 export interface ViewParameters {

@@ -1,4 +1,4 @@
-import type { ConversationMessage } from '@aiagent/client/view'
+import type { ConversationMessage } from '@aiagent/view'
 import {
   ActionBarPrimitive,
   ComposerPrimitive,

@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/vue'
 import { createChatTransport, toChatMessage } from '@aiagent/adapters/ai-sdk'
 import type { AiAgent } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
+import { createConversationView } from '@aiagent/view'
 import { defineComponent, h, onUnmounted, ref, shallowRef } from 'vue'
 
 /** A chat with the AI SDK. The view beside it has what a stream does not carry: connection, ratings, unasked messages. */

@@ -1,6 +1,6 @@
 import { createDirectLine } from '@aiagent/adapters/direct-line'
 import { AiAgent } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
+import { createConversationView } from '@aiagent/view'
 import { createStore, renderWebChat } from 'botframework-webchat'
 
 const view = createConversationView(new AiAgent({ id: 'help', endpoint: import.meta.env.VITE_ENDPOINT, resume: true }))

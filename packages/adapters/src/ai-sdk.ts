@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import { type ConversationMessage, createConversationView } from '@aiagent/client/view'
+import { type ConversationMessage, createConversationView } from '@aiagent/view'
 
 /** A part of a message in the form of the AI SDK, beside its text. */
 export type AnswerPart =

@@ -1,4 +1,4 @@
-import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
+import type { ConversationMessage, ConversationView } from '@aiagent/view'
 
 /** A message in the form of assistant-ui's `ThreadMessageLike`. */
 export interface AssistantUiMessage {

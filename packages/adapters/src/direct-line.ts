@@ -1,4 +1,4 @@
-import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
+import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import { attempt, createSubject, nextOf, type ObservableLike } from './observable.ts'
 
 export type { ObservableLike, ObserverLike } from './observable.ts'

@@ -1,6 +1,6 @@
 import { AiAgent, type AiAgentConfig, type Environment } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
 import { createEmulator } from '@aiagent/emulator'
+import { createConversationView } from '@aiagent/view'
 import type { AnswerChunk } from '../src/ai-sdk.ts'
 
 const reply = ({ text }: { text: string }) =>

@@ -1,10 +1,9 @@
+import { type ConversationView, createConversationView } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
+import { viewPlatform } from '../../view/test/view-harness.ts'
 import type { FakeTab } from '../test/fake-browser.ts'
 import { CAPABILITIES, setUpTabs } from '../test/set-up-tabs.ts'
-import { viewPlatform } from '../test/view-harness.ts'
 import type { AiAgent } from './ai-agent.ts'
-import type { ConversationView } from './view/conversation-snapshot.ts'
-import { createConversationView } from './view/conversation-view.ts'
 
 /** An answer that can be rated, and a question with options. */
 const reply = () => [

@@ -1,7 +1,7 @@
+import { createConversationView } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
 import { type FakeBrowser, FakeChannel, type FakeTab } from '../test/fake-browser.ts'
 import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
-import { createConversationView } from './view/conversation-view.ts'
 
 const settings = { heartbeatBeforeReply: false, capabilities: [] }
 

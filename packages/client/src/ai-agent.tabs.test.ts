@@ -1,10 +1,10 @@
 import type { Emulator } from '@aiagent/emulator'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { createConversationView } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
 import { CAPABILITIES, linesOf, setUpTabs as setUp } from '../test/set-up-tabs.ts'
 import { AiAgent } from './ai-agent.ts'
 import type { AiAgentConfig } from './config.ts'
-import { createConversationView } from './view/conversation-view.ts'
 
 describe.each([
   ['the plain wire', []],

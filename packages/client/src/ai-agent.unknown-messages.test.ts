@@ -1,12 +1,12 @@
 import type { Emulator } from '@aiagent/emulator'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { createConversationView } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
 import { passing, sentTo } from '../test/agent-harness.ts'
 import { type HostStore, setUpHost } from '../test/host-store.ts'
 import { linesOf } from '../test/resume-harness.ts'
 import type { AiAgent } from './ai-agent.ts'
 import type { AiAgentConfig } from './config.ts'
-import { createConversationView } from './view/conversation-view.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([

@@ -2,9 +2,9 @@ import { createContext, runInContext } from 'node:vm'
 import type { Emulator } from '@aiagent/emulator'
 import type { ManualClock } from '@aiagent/test-support'
 import { bundleForPage } from '@aiagent/test-support/chromium'
+import type * as view from '@aiagent/view'
 import type * as client from '../src/index.ts'
 import type * as native from '../src/react-native.ts'
-import type * as view from '../src/view.ts'
 
 /** Names that an app in React Native does not have. */
 const ABSENT = ['crypto', 'structuredClone', 'TextEncoder', 'TextDecoder', 'localStorage', 'document', 'window']
@@ -18,7 +18,7 @@ export const bundleForApp = (): Promise<string> =>
   bundleForPage(`
     import * as client from '@aiagent/client'
     import * as native from '@aiagent/client/react-native'
-    import { createConversationView } from '@aiagent/client/view'
+    import { createConversationView } from '@aiagent/view'
     globalThis.library = { ...client, ...native, createConversationView, globals: globalThis }
   `)
 

@@ -1,5 +1,5 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/client/view'
+import type { ConversationView } from '@aiagent/view'
 import type { ChatHost, ChatStringOverrides, OpenChat } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'

@@ -1,5 +1,5 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/client/view'
+import type { ConversationView } from '@aiagent/view'
 import type { ConsentStrings } from './consent/consent-strings.ts'
 import type { ChatStrings } from './strings/chat-strings.ts'
 

@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import { type ConversationView, createConversationView } from '@aiagent/client/view'
+import { type ConversationView, createConversationView } from '@aiagent/view'
 import { once } from './once.ts'
 
 /** What the mounted providers of an agent share. */

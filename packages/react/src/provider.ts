@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/client/view'
+import type { ConversationView } from '@aiagent/view'
 import { createContext, createElement, type ReactElement, type ReactNode, useContext, useEffect } from 'react'
 import { addLogin, hold, sharedOf } from './agent-views.ts'
 

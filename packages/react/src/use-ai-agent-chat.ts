@@ -1,4 +1,4 @@
-import type { ConversationMessage, ConversationSnapshot, ConversationView } from '@aiagent/client/view'
+import type { ConversationMessage, ConversationSnapshot, ConversationView } from '@aiagent/view'
 import { useMemo } from 'react'
 import { once } from './once.ts'
 import { useConversationView } from './provider.ts'

@@ -1,4 +1,4 @@
-import type { ConversationConnection, ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationConnection, ConversationSnapshot } from '@aiagent/view'
 import { useRef, useSyncExternalStore } from 'react'
 import { useConversationView } from './provider.ts'
 

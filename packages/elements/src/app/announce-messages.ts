@@ -1,4 +1,4 @@
-import type { ConversationMessage, ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationMessage, ConversationSnapshot } from '@aiagent/view'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import type { ChatSettings } from './chat-settings.ts'
 

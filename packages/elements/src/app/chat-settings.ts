@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/client/view'
+import type { ConversationView } from '@aiagent/view'
 import type { ChatHost } from '../chat-options.ts'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { Announcer } from './announcer.ts'

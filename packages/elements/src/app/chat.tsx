@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationSnapshot } from '@aiagent/view'
 import type { ChatSettings } from './chat-settings.ts'
 import { Composer } from './composer.tsx'
 import { Header } from './header.tsx'

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationSnapshot } from '@aiagent/view'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { downloadConversation } from './download.ts'

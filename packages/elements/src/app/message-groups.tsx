@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ConversationMessage } from '@aiagent/client/view'
+import type { ConversationMessage } from '@aiagent/view'
 import { Component, type ComponentChildren } from 'preact'
 import { differ } from '../markdown/differ.ts'
 import type { ChatSettings } from './chat-settings.ts'

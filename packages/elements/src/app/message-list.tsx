@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ConversationMessage, ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationMessage, ConversationSnapshot } from '@aiagent/view'
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'

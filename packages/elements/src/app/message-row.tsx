@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ConversationEscalation, ConversationMessage } from '@aiagent/client/view'
+import type { ConversationEscalation, ConversationMessage } from '@aiagent/view'
 import { Component, type ComponentChildren } from 'preact'
 import { differ } from '../markdown/differ.ts'
 import { Link } from '../markdown/link.tsx'

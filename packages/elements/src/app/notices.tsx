@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { ChatClosed } from '@aiagent/client'
-import type { ConversationError, ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationError, ConversationSnapshot } from '@aiagent/view'
 import { useEffect } from 'preact/hooks'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { errorSentence } from '../strings/error-sentence.ts'

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { AiAgent, type AiAgentConfig, LogLevel } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
+import { createConversationView } from '@aiagent/view'
 import { render } from 'preact'
 import type { ChatHost, OpenChat } from '../chat-options.ts'
 import { hasMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'

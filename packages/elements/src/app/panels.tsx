@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { PendingChoice } from '@aiagent/client'
-import type { ConversationChoice, ConversationRemedy } from '@aiagent/client/view'
+import type { ConversationChoice, ConversationRemedy } from '@aiagent/view'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ChatSettings, shownByView } from './chat-settings.ts'

@@ -1,4 +1,4 @@
-import type { ConversationMessage } from '@aiagent/client/view'
+import type { ConversationMessage } from '@aiagent/view'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { EndOfList } from './use-end-of-list.ts'
 import { whenIdle } from './when-idle.ts'

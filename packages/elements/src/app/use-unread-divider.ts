@@ -1,4 +1,4 @@
-import type { ConversationSnapshot } from '@aiagent/client/view'
+import type { ConversationSnapshot } from '@aiagent/view'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { ChatSettings } from './chat-settings.ts'

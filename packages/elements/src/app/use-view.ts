@@ -1,5 +1,5 @@
 import type { ChatClosed } from '@aiagent/client'
-import type { ConversationSnapshot, ConversationView } from '@aiagent/client/view'
+import type { ConversationSnapshot, ConversationView } from '@aiagent/view'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatSettings } from './chat-settings.ts'
 

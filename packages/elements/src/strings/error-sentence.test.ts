@@ -1,4 +1,4 @@
-import type { ConversationErrorCode } from '@aiagent/client/view'
+import type { ConversationErrorCode } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
 import { errorSentence, loadChatStrings } from '../strings.ts'
 

@@ -1,4 +1,4 @@
-import type { ConversationErrorCode } from '@aiagent/client/view'
+import type { ConversationErrorCode } from '@aiagent/view'
 import type { ChatStrings } from './chat-strings.ts'
 
 /** Names of the texts that are sentences. */

@@ -9,7 +9,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 type Files = Readonly<Record<string, string>>
 
 /**
- * The elements as a host's bundler builds them: theirs in chunks, the client in one file. `?lazy` loads only the launcher, `?sdk`
+ * The elements as a host's bundler builds them: theirs in chunks, the client and the view in one file. `?lazy` loads only the launcher, `?sdk`
  * the client as a global too.
  */
 export const bundleElements = (): Promise<Files> =>
@@ -18,7 +18,7 @@ export const bundleElements = (): Promise<Files> =>
 if (location.search.includes('sdk')) globalThis.sdk = await import('@aiagent/client')
 if (!location.search.includes('lazy')) await import('@aiagent/elements')`,
     undefined,
-    /packages.(client|protocol).src/,
+    /packages.(client|protocol|view).src/,
   )
 
 /** A page server with the elements, and a service on another port of the loopback address. */

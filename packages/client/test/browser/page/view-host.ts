@@ -1,5 +1,5 @@
 import { AiAgent, type AiAgentConfig } from '@aiagent/client'
-import { type ConversationView, createConversationView } from '@aiagent/client/view'
+import { type ConversationView, createConversationView } from '@aiagent/view'
 
 declare global {
   /** The view of a test's page. */

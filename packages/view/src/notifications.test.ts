@@ -1,6 +1,6 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { say, setUpView } from '../../test/view-harness.ts'
+import { say, setUpView } from '../test/view-harness.ts'
 import { createConversationView } from './conversation-view.ts'
 import { defaultPlatform } from './view-platform.ts'
 

@@ -1,11 +1,11 @@
+import type { AiAgent } from '@aiagent/client'
 import type { EmulatorOptions } from '@aiagent/emulator'
 import { eventually, type ManualClock } from '@aiagent/test-support'
-import type { AiAgent } from '../src/ai-agent.ts'
-import type { ConversationMessage } from '../src/view/conversation-message.ts'
-import type { ConversationView, ConversationViewOptions } from '../src/view/conversation-snapshot.ts'
-import { createConversationView } from '../src/view/conversation-view.ts'
-import type { ViewPlatform } from '../src/view/view-platform.ts'
-import { setUpTab } from './resume-harness.ts'
+import { setUpTab } from '../../client/test/resume-harness.ts'
+import type { ConversationMessage } from '../src/conversation-message.ts'
+import type { ConversationView, ConversationViewOptions } from '../src/conversation-snapshot.ts'
+import { createConversationView } from '../src/conversation-view.ts'
+import type { ViewPlatform } from '../src/view-platform.ts'
 
 /** The platform of a hidden page with a network, on a test's clock. */
 export function viewPlatform(clock: ManualClock) {

@@ -1,16 +1,15 @@
+import { type AiAgent, MemoryCacheAdapter, preload } from '@aiagent/client'
 import type { ServerMessage } from '@aiagent/protocol'
 import { eventually, propertyRuns, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { passing } from '../../test/agent-harness.ts'
-import { setUpView } from '../../test/view-harness.ts'
-import type { AiAgent } from '../ai-agent.ts'
-import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { passing } from '../../client/test/agent-harness.ts'
+import { setUpView } from '../test/view-harness.ts'
 import type { ConversationMessage } from './conversation-message.ts'
 import type { ConversationView } from './conversation-snapshot.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('../resume/session-resume.ts'), import('../resume/stored-queue.ts')])
+await preload({ resume: true, persistQueue: true })
 
 /** Two agents, one after the other on the same page: the second one masks card numbers. */
 const AGENTS = ['help', 'billing'] as const

@@ -1,4 +1,4 @@
-import type { AiAgent } from '../index.ts'
+import type { AiAgent } from '@aiagent/client'
 import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import { createActions } from './view-actions.ts'
 import { defaultPlatform } from './view-platform.ts'

@@ -1,4 +1,4 @@
-import type { AgentPhase, AiAgent, ConnectionState } from '../index.ts'
+import type { AgentPhase, AiAgent, ConnectionState } from '@aiagent/client'
 import { describeError, remedyOf } from './conversation-error.ts'
 import { NONE } from './conversation-message.ts'
 import type { ConversationConnectionState, ConversationSnapshot } from './conversation-snapshot.ts'

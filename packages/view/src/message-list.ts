@@ -1,4 +1,4 @@
-import { type AiAgent, type DeliveryState, type FeedbackRating, ROLE, type TranscriptEntry } from '../index.ts'
+import { type AiAgent, type DeliveryState, type FeedbackRating, ROLE, type TranscriptEntry } from '@aiagent/client'
 import {
   type ConversationEscalation,
   type ConversationMessage,

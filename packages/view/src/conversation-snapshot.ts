@@ -6,7 +6,7 @@ import type {
   PendingChoice,
   Portal,
   UserProfile,
-} from '../index.ts'
+} from '@aiagent/client'
 import type { ConversationError, ConversationRemedy } from './conversation-error.ts'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat } from './export-conversation.ts'

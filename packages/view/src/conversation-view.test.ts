@@ -1,7 +1,7 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { passing, rejection, setUp } from '../../test/agent-harness.ts'
-import { lastOf, linesOf, say, setUpView, viewPlatform } from '../../test/view-harness.ts'
+import { passing, rejection, setUp } from '../../client/test/agent-harness.ts'
+import { lastOf, linesOf, say, setUpView, viewPlatform } from '../test/view-harness.ts'
 import { createConversationView } from './conversation-view.ts'
 
 const QUESTION = {

@@ -1,7 +1,7 @@
+import { ApiError, AuthError, ConfigError, ConnectionError, MessageError, SDKError } from '@aiagent/client'
 import { describe, expect, it } from 'vitest'
-import { rejection } from '../../test/agent-harness.ts'
-import { setUpView } from '../../test/view-harness.ts'
-import { ApiError, AuthError, ConfigError, ConnectionError, MessageError, SDKError } from '../errors.ts'
+import { rejection } from '../../client/test/agent-harness.ts'
+import { setUpView } from '../test/view-harness.ts'
 import { describeError } from './conversation-error.ts'
 
 const api = (status: number) => new ApiError('x', { reason: 'status', method: 'GET', path: '/', status })

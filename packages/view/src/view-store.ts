@@ -1,4 +1,4 @@
-import type { AgentEvents, AgentEventType, AiAgent, DeliveryState, TranscriptEntry } from '../index.ts'
+import type { AgentEvents, AgentEventType, AiAgent, DeliveryState, TranscriptEntry } from '@aiagent/client'
 import { type ConversationMessage, heldMessage, maskedRanges } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'

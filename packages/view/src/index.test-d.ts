@@ -1,5 +1,5 @@
+import type { AiAgent } from '@aiagent/client'
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import type { AiAgent } from './ai-agent.ts'
 import {
   type ConversationChoice,
   type ConversationConnection,
@@ -17,7 +17,7 @@ import {
   createConversationView,
   type TextRange,
   type ViewPlatform,
-} from './view.ts'
+} from './index.ts'
 
 declare const agent: AiAgent
 declare const message: ConversationMessage

@@ -7,7 +7,7 @@ import {
   type Portal,
   SDKError,
   type UserProfile,
-} from '../index.ts'
+} from '@aiagent/client'
 import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import type { ViewStore } from './view-store.ts'
 

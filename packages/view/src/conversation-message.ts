@@ -8,7 +8,7 @@ import {
   PERSONA,
   ROLE,
   type TranscriptEntry,
-} from '../index.ts'
+} from '@aiagent/client'
 
 /** What an answer is based on. */
 export interface ConversationSource {
@@ -74,7 +74,7 @@ export interface ConversationMessage {
 
 export const NONE: readonly never[] = Object.freeze([])
 
-const handler = new AgentMessageHandler()
+const handler = /* @__PURE__ */ new AgentMessageHandler()
 
 /** The visible message of an entry, before anything that follows it; undefined for entries that are not shown. */
 export function conversationMessage(entry: TranscriptEntry): ConversationMessage | undefined {

@@ -1,9 +1,9 @@
+import type { AiAgent } from '@aiagent/client'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { framesArrived, passing, rejection, sentTo, setUp } from '../../test/agent-harness.ts'
-import { setUpHost } from '../../test/host-store.ts'
-import { lastOf, linesOf, say, setUpView, viewPlatform } from '../../test/view-harness.ts'
-import type { AiAgent } from '../ai-agent.ts'
+import { framesArrived, passing, rejection, sentTo, setUp } from '../../client/test/agent-harness.ts'
+import { setUpHost } from '../../client/test/host-store.ts'
+import { lastOf, linesOf, say, setUpView, viewPlatform } from '../test/view-harness.ts'
 import type { ConversationView } from './conversation-snapshot.ts'
 import { createConversationView } from './conversation-view.ts'
 

@@ -1,7 +1,7 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { passing, rejection } from '../../test/agent-harness.ts'
-import { linesOf, say, setUpView } from '../../test/view-harness.ts'
+import { passing, rejection } from '../../client/test/agent-harness.ts'
+import { linesOf, say, setUpView } from '../test/view-harness.ts'
 
 describe('a chat that is closed and opened again', () => {
   it('[REL-195] continues: same session, messages, draft and queue', async () => {

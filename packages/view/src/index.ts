@@ -1,0 +1,18 @@
+export type { ConversationError, ConversationErrorCode, ConversationRemedy } from './conversation-error.ts'
+export type {
+  ConversationEscalation,
+  ConversationMessage,
+  ConversationSource,
+  TextRange,
+} from './conversation-message.ts'
+export type {
+  ConversationChoice,
+  ConversationConnection,
+  ConversationConnectionState,
+  ConversationSnapshot,
+  ConversationView,
+  ConversationViewOptions,
+} from './conversation-snapshot.ts'
+export { createConversationView } from './conversation-view.ts'
+export type { ConversationFormat } from './export-conversation.ts'
+export type { ViewPlatform } from './view-platform.ts'
