@@ -43,8 +43,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'missed-answer',
     title: 'the first message that was missed in an outage is not recovered',
     file: 'packages/client/src/conversation/recovery.ts',
-    find: 'log.insert(mergeHistory(history, options), sessionId',
-    replace: 'log.insert(mergeHistory(history, options).slice(1), sessionId',
+    find: 'log.insert(mergeHistory(history, options), options.sessionId',
+    replace: 'log.insert(mergeHistory(history, options).slice(1), options.sessionId',
     shownBy: ['transcript'],
   },
   {
