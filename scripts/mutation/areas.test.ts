@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../tools.ts'
-import { AREAS, toRegExp } from './areas.ts'
+import { AREAS } from './areas.ts'
 
 const files = Object.values(AREAS).flatMap(area => area.files)
 const baseName = (file: string) => file.split('/').at(-1)

@@ -1,4 +1,3 @@
-import type { AgentScope } from '../scope.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from './delivery-state.ts'
 import { composeMessage, type Message, type MessageObject, type MessageOrigin, type SendOptions } from './message.ts'
@@ -98,7 +97,7 @@ export function writtenElsewhere(sessionFingerprint: string | undefined): Writte
 export function createRecord(
   data: string | MessageObject | Message,
   options: SendOptions,
-  scope: AgentScope<never>,
+  scope: Parameters<typeof composeMessage>[2],
   origin: MessageOrigin | undefined,
 ): DeliveryRecord {
   const { clock } = scope.environment

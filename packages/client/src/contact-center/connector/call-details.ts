@@ -1,4 +1,3 @@
-import type { AgentScope } from '../../scope.ts'
 /** One utterance in the call that the contact center's platform handles. */
 export interface CallTranscriptEntry {
   /** The speaker, as the platform names them. */
@@ -50,7 +49,7 @@ export interface CallTranscriptUpdate {
 
 /** Tells that the transcript of the call has changed. Without `entry` it was cleared, which is told even when it was empty. */
 export function tellCallTranscript(
-  scope: AgentScope<'callTranscriptUpdate'>,
+  scope: { emit(type: 'callTranscriptUpdate', payload: () => CallTranscriptUpdate): void },
   entries: readonly CallTranscriptEntry[],
   entry?: CallTranscriptEntry,
 ): void {
