@@ -69,8 +69,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     title: 'a message that was acknowledged turns unknown after its tab has closed, when the conversation ends',
     transport: 'tabs',
     file: 'packages/client/src/tabs/replica.ts',
-    find: ' || (isSettled(previous) && !mayFollow(previous, state))',
-    replace: '',
+    find: '    if (state === previous || (isSettled(previous) && !mayFollow(previous, state))) return false\n',
+    replace: "    if (state === previous) return false\n    if (previous === 'acknowledged') record.state = 'sent'\n",
     shownBy: ['untrue report'],
   },
   {
