@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     await page.getByText('Wie können wir helfen?').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
     expect(await page.locator('textarea').evaluate(field => field.matches(':focus'))).toBe(true)
-    expect(received(stage.service).sessionCalls).toBe(1)
+    await expect.poll(() => received(stage.service).sessionCalls).toBe(1)
   })
 
   it(
