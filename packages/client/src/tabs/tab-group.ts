@@ -152,6 +152,7 @@ export class TabGroup implements SharedConversation {
     const gone = ended.filter(tab => !mayReturn.has(tab))
     this.replica.takeOver(gone)
     await outbox.restore(gone)
+    outbox.repeatAdopted()
     await this.replica.handleEnded(ended)
     // The last thing that such a tab has said may be known to another one only.
     this.replica.recall()
@@ -332,7 +333,7 @@ export class TabGroup implements SharedConversation {
   }
 
   /** The delivery of a message of this tab has changed. */
-  handleUpdate({ id, state, reason }: DeliveryUpdate): void {
+  handleUpdate({ id, state, reason }: Pick<DeliveryUpdate, 'id' | 'state' | 'reason'>): void {
     if (state !== 'sending') this.#link.post(undefined, { kind: 'delivery', id, state, reason })
   }
 
