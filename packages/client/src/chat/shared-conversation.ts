@@ -40,7 +40,7 @@ export interface SharedConversation {
     act(record: DeliveryRecord, action: 'retry' | 'cancel'): boolean
   }
   /** The delivery of a message of this tab has changed. */
-  handleUpdate(update: Pick<DeliveryUpdate, 'id' | 'state' | 'reason'>): void
+  handleUpdate(update: DeliveryUpdate): void
   /** A message of this tab has been accepted: written, or queued for the connection. */
   handleAccepted(record: DeliveryRecord): void
   /** The context has changed; null when it was removed. */

@@ -427,8 +427,8 @@ export class Outbox implements ChatObserver {
   }
 
   /**
-   * Takes over what tabs that have ended left: what they have not written goes ahead of the queue. {@link repeatAdopted} sends the
-   * rest.
+   * Sends what tabs that have ended left: ahead of the queue what they have not written, and again what they got no receipt for,
+   * where the service drops repetitions.
    */
   takeOver(records: readonly DeliveryRecord[]): void {
     const { facts, shared } = this.#scope
@@ -442,15 +442,11 @@ export class Outbox implements ChatObserver {
     this.lane.prepend(unsent)
     // The other tabs learn whose they are now.
     for (const record of records) {
-      shared?.handleUpdate({ id: record.id, state: stateOf(record) })
+      shared?.handleUpdate({ id: record.id, state: stateOf(record), previousState: 'queued' })
       if (record.message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
     }
+    if (unsent.length < records.length && this.lane.isOpen) this.ledger.decide()
     if (unsent.length > 0) this.connectForMessage()
-  }
-
-  /** Sends again what another page has written and got no receipt for, where the service drops repetitions. */
-  repeatAdopted(): void {
-    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.ledger.decide()
   }
 
   // ── From the service ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -152,7 +152,6 @@ export class TabGroup implements SharedConversation {
     const gone = ended.filter(tab => !mayReturn.has(tab))
     this.replica.takeOver(gone)
     await outbox.restore(gone)
-    outbox.repeatAdopted()
     await this.replica.handleEnded(ended)
     // The last thing that such a tab has said may be known to another one only.
     this.replica.recall()
@@ -333,7 +332,7 @@ export class TabGroup implements SharedConversation {
   }
 
   /** The delivery of a message of this tab has changed. */
-  handleUpdate({ id, state, reason }: Pick<DeliveryUpdate, 'id' | 'state' | 'reason'>): void {
+  handleUpdate({ id, state, reason }: DeliveryUpdate): void {
     if (state !== 'sending') this.#link.post(undefined, { kind: 'delivery', id, state, reason })
   }
 
