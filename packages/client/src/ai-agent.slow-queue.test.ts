@@ -74,6 +74,28 @@ describe('[REL-89] [REL-90] a stored queue that is read slowly', () => {
     await settled(clock, agent.destroy())
   })
 
+  it('[SEC-52] is sent again with receipts when it is read after the chat has opened, and may not have arrived', async () => {
+    const { clock, emulator, page, send, store } = setUpHost({ capabilities: ['receipts'] })
+    const first = page({ sessionId: undefined as never })
+    await first.agent.initialize()
+    await first.agent.connect()
+    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    await send(first.agent, 'lost')
+    emulator.faults.lift()
+    const [sessionId = ''] = emulator.world.sessions.keys()
+    const copy = store.copy()
+    copy.pause = () => new Promise(resolve => clock.setTimeout(resolve, SLOW_MS))
+    const { agent } = page({ sessionId }, copy)
+    await settled(clock, agent.initialize())
+    await agent.connect()
+    expect([agent.isConnected(), agent.delivery('lost')]).toEqual([true, undefined])
+    await clock.advance(30_000)
+    const received = sentTo(emulator, sessionId).filter(each => each === 'lost')
+    expect([agent.delivery('lost')?.state, received]).toEqual(['acknowledged', ['lost']])
+    await settled(clock, agent.destroy())
+    await first.agent.destroy()
+  })
+
   it('[REL-103] opens the chat with `connectOnSend`', async () => {
     const { agent, clock, passing, received } = await setUpSlowRestore({ connectOnSend: true })
     await passing(agent.initialize())

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import { framesArrived, payloadsOf, rejection } from './agent-harness.ts'
+import { deferred } from './chat-harness.ts'
 import { FakeStorage } from './fake-service.ts'
 
 const CONTACT_CENTER = '../src/agent/portal-lifecycle.ts'
@@ -15,18 +16,17 @@ function withhold(file: string): void {
   })
 }
 
-/** Makes the file of a feature one that is still loading, until the returned function is called. */
-function delayed(file: string): () => void {
+/** Makes the file of a feature one that is still loading: `isAsked` settles when it is asked for, and `arrive` lets it arrive. */
+function delayed(file: string): { isAsked: Promise<void>; arrive: () => void } {
   mocked.push(file)
-  let arrive = () => {}
-  const arrived = new Promise<void>(resolve => {
-    arrive = resolve
-  })
+  const asked = deferred<void>()
+  const arrived = deferred<void>()
   vi.doMock(file, async () => {
-    await arrived
+    asked.resolve()
+    await arrived.promise
     return vi.importActual(file)
   })
-  return arrive
+  return { isAsked: asked.promise, arrive: arrived.resolve }
 }
 
 const mocked: string[] = []
@@ -167,11 +167,12 @@ describe('the strategies of tokens', () => {
   })
 
   it('[REL-37] reject initialize() and updateAccessToken() after 30 seconds without an answer, and the next calls load them', async () => {
-    const arrive = delayed(STRATEGIES)
+    const { isAsked, arrive } = delayed(STRATEGIES)
     const { agent, clock, emulator } = await setUpToken()
     const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
     const failures = [agent.initialize(), agent.updateAccessToken(next)].map(rejection)
     expect(await agent.getAccessToken()).toBeNull()
+    await isAsked
     await turnEventLoop()
     await clock.advance(30_000)
     for (const failure of failures) expect(await failure).toMatchObject(missing)
@@ -185,7 +186,7 @@ describe('the strategies of tokens', () => {
   })
 
   it('[REL-37] do not delay logout() while they are loading', async () => {
-    const arrive = delayed(STRATEGIES)
+    const { arrive } = delayed(STRATEGIES)
     const { agent, accessToken } = await setUpToken()
     const failure = rejection(agent.updateAccessToken(accessToken))
     await agent.logout()
@@ -206,7 +207,7 @@ describe('the strategies of tokens', () => {
   })
 
   it('[AUTH-01] load after a sign-out or the end of an agent without an effect on it', async () => {
-    const arrive = delayed(STRATEGIES)
+    const { arrive } = delayed(STRATEGIES)
     const { agent, accessToken } = await setUpToken()
     const { agent: ended } = await setUpToken()
     const initializing = [agent, ended].map(each => rejection(each.initialize()))
@@ -222,7 +223,7 @@ describe('the strategies of tokens', () => {
   })
 
   it('[AUTH-01] are the same for two agents that start together', async () => {
-    const arrive = delayed(STRATEGIES)
+    const { arrive } = delayed(STRATEGIES)
     const first = await setUpToken()
     const second = await setUpToken()
     const initializing = [first, second].map(({ agent }) => agent.initialize())
@@ -235,7 +236,7 @@ describe('the strategies of tokens', () => {
   })
 
   it('[AUTH-01] have the token of another user that the host supplies while they load', async () => {
-    const arrive = delayed(STRATEGIES)
+    const { arrive } = delayed(STRATEGIES)
     const { agent, emulator } = await setUpToken()
     const next = emulator.control.issueToken({ subject: 'Bob' })
     const replacing = agent.updateAccessToken(next, { userChanged: true })
@@ -296,10 +297,11 @@ describe('the code of a login', () => {
     ['updateAccessToken()', (agent: AiAgent, token: string) => agent.updateAccessToken(token)],
     ['logout()', (agent: AiAgent) => agent.logout()],
   ])('[REL-37] rejects %s after 30 seconds without an answer', async (name, call) => {
-    delayed(CODE)
+    const { isAsked } = delayed(CODE)
     const { agent, clock, accessToken, hasUser } = await setUpLogin()
     const failure = rejection(call(agent, accessToken))
     expect(hasUser()).toBe(name !== 'logout()')
+    await isAsked
     await turnEventLoop()
     await clock.advance(30_000)
     expect(await failure).toMatchObject(missing)
@@ -310,11 +312,12 @@ describe('the code of a login', () => {
 
 describe('the explanation of a failure of the network', () => {
   it('[REST-09] is left out of the error when its code does not load', async () => {
-    delayed('../src/platform/network-failure.ts')
+    const { isAsked } = delayed('../src/platform/network-failure.ts')
     const { setUp } = await import('./agent-harness.ts')
     const { clock, make } = setUp({}, { fetch: () => Promise.reject(new TypeError('Failed to fetch')) })
     const { agent } = make()
     const failure = rejection(agent.initialize())
+    await isAsked
     await turnEventLoop()
     await clock.advance(5_000)
     expect(await failure).toMatchObject({ name: 'ApiError', reason: 'network' })

@@ -228,6 +228,7 @@ class StoredQueue implements QueueStore {
       // The sessions before the present one have ended already.
       else if (lane.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
     }
+    if (lane.isOpen && facts.hasReceipts && entries.some(entry => ledger.isSentAgain(entry))) ledger.decide()
   }
 
   /** The chat is open. The next page of a portal knows its session only now. */
