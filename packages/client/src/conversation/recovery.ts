@@ -111,10 +111,7 @@ export class Recovery implements ChatObserver {
   /** The chat is open. */
   handleConnected(opening: Opening): void {
     this.#release()
-    this.#replayed = undefined
-    // Another tab has taken the session away while the token was awaited.
-    if (this.#scope.facts.sessionId === undefined) return
-    if (this.#lastSeqOf(opening) !== undefined) this.#replayed = []
+    this.#replayed = this.#lastSeqOf(opening) === undefined ? undefined : []
     const former = this.#followed?.isOf(opening) ? this.#followed : undefined
     this.#followed = former ?? new FollowedSession(opening)
     this.#begin(this.#followed, former !== undefined && !this.#replayed)
