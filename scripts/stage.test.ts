@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { packedLinks, publishedManifest } from './stage.ts'
 
-const isPacked = (path: string) => path === 'PROTOCOL.md'
+const linkTo = (path: string) => (path === 'packages/client/PROTOCOL.md' ? 'PROTOCOL.md' : undefined)
 
 describe('packedLinks', () => {
   const markdown =
@@ -9,14 +9,14 @@ describe('packedLinks', () => {
     '[web](https://a.test) and [below](#c).\n\n![A chat](../../docs/pictures/chat.png)\n\n<!-- snippet: a.ts -->\n```md\n[x](./x.md)\n```\n'
 
   it('names documents outside of the package, and leaves out pictures, while the address of the repository is unknown', () => {
-    expect(packedLinks(markdown, 'packages/client', isPacked)).toBe(
+    expect(packedLinks(markdown, 'packages/client', linkTo)).toBe(
       'See [the protocol](./PROTOCOL.md#a), stores (`docs/guide/stores.md` in the repository), the emulator (`@aiagent/emulator`), ' +
         '[web](https://a.test) and [below](#c).\n\n\n\n```md\n[x](./x.md)\n```\n',
     )
   })
 
   it('leads to the repository where its address is known', () => {
-    const text = packedLinks(markdown, 'packages/client', isPacked, 'https://code.test/a/b#readme')
+    const text = packedLinks(markdown, 'packages/client', linkTo, 'https://code.test/a/b#readme')
     expect(text).toContain('[stores](https://code.test/a/b/blob/main/docs/guide/stores.md#b)')
     expect(text).toContain('![A chat](https://code.test/a/b/blob/main/docs/pictures/chat.png)')
     expect(text).toContain('[the protocol](./PROTOCOL.md#a)')

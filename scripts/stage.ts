@@ -6,11 +6,15 @@ import { join, posix } from 'node:path'
 import { outsideOfBlocks } from '../docs/site/routes.ts'
 import { ROOT } from './tools.ts'
 
+/** Folder of the guide. */
+const GUIDE = 'docs/guide'
+
 /** What a package says about itself, as far as it is changed here. */
 export interface Manifest {
   name: string
   version: string
   private?: boolean
+  license?: string
   homepage?: string
   repository?: unknown
   files?: string[]
@@ -45,13 +49,84 @@ export function stagePackage(name: string, to: string): string {
   mkdirSync(staged, { recursive: true })
   for (const file of [...(manifest.files ?? []).filter(entry => !entry.startsWith('!')), 'LICENSE'])
     cpSync(join(from, file), join(staged, file), { recursive: true })
+  manifest.files?.push('sbom.cdx.json')
+  // The guide is about the client, and is read where it is installed, by people and by their tools.
+  const guide = name === 'client' ? readdirSync(join(ROOT, GUIDE)).filter(file => file.endsWith('.md')) : []
+  if (guide.length > 0) manifest.files?.push('docs')
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  const isPacked = (path: string) => statSync(join(staged, path), { throwIfNoEntry: false }) !== undefined
-  for (const document of [...readdirSync(staged), 'README.md'].filter(file => file.endsWith('.md'))) {
-    const markdown = readFileSync(join(from, document), 'utf8')
-    writeFileSync(join(staged, document), packedLinks(markdown, `packages/${name}`, isPacked, root.homepage))
+  writeFileSync(join(staged, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(manifest, staged), null, 2)}\n`)
+  /** Where a file of the repository is in the package; undefined if it is not packed. */
+  const locate = (path: string) => {
+    const { dir, base } = posix.parse(path)
+    if (dir === GUIDE && guide.includes(base)) return `docs/${base}`
+    const own = posix.relative(`packages/${name}`, path)
+    return statSync(join(staged, own), { throwIfNoEntry: false }) && !own.startsWith('..') ? own : undefined
   }
+  const stageDocument = (path: string, packed: string) => {
+    const markdown = readFileSync(join(ROOT, path), 'utf8')
+    mkdirSync(join(staged, posix.dirname(packed)), { recursive: true })
+    const linkTo = (target: string) => {
+      const located = locate(target)
+      return located && posix.relative(posix.dirname(packed), located)
+    }
+    writeFileSync(join(staged, packed), packedLinks(markdown, posix.dirname(path), linkTo, root.homepage))
+  }
+  for (const file of new Set([...readdirSync(staged).filter(each => each.endsWith('.md')), 'README.md']))
+    stageDocument(`packages/${name}/${file}`, file)
+  for (const file of guide) stageDocument(`${GUIDE}/${file}`, `docs/${file}`)
   return staged
+}
+
+/** What `npm sbom` writes, as far as it is read here. */
+interface BillOfMaterials {
+  readonly metadata: { readonly component: { readonly 'bom-ref': string } }
+  readonly components: readonly { readonly 'bom-ref': string }[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
+}
+
+/**
+ * What a package consists of, in the form of CycloneDX: what is installed with it, and what is inside its bundles, of which the build
+ * names the licences.
+ */
+function billOfMaterials({ name, version, license }: Manifest, staged: string): object {
+  const format = ['--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=library']
+  const output = execFileSync('npm', ['sbom', '--workspace', name, ...format], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  })
+  const bill = JSON.parse(output) as BillOfMaterials
+  // npm names a package of this repository after its folder.
+  const components = bill.components.map(each => ({ ...each, name: each['bom-ref'].replace(/(.)@.*/, '$1') }))
+  const own = components.find(component => component.name === name)
+  const licenses = readdirSync(join(staged, 'dist'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.licenses.txt'))
+    .flatMap(file => readFileSync(join(staged, 'dist', file), 'utf8').match(/^# \S+ [\d.]+\S*, .+$/gm) ?? [])
+  const bundled = [...new Set(licenses)].map(line => {
+    const [, part = '', of = '', id = ''] = /^# (\S+) (\S+), (.+)$/.exec(line) ?? []
+    return {
+      'bom-ref': `${part}@${of}|bundled`,
+      type: 'library',
+      name: part,
+      version: of,
+      licenses: [{ license: { id } }],
+      purl: `pkg:npm/${part.replace('@', '%40')}@${of}`,
+      properties: [{ name: 'cdx:npm:package:bundled', value: 'true' }],
+    }
+  })
+  return {
+    ...bill,
+    metadata: { ...bill.metadata, component: { ...own, version, licenses: [{ license: { id: license } }] } },
+    components: [...components.filter(component => component !== own), ...bundled],
+    // The folder of the repository is no part of the package.
+    dependencies: bill.dependencies
+      .filter(({ ref }) => ref !== bill.metadata.component['bom-ref'])
+      .map(each =>
+        each.ref === own?.['bom-ref']
+          ? { ...each, dependsOn: [...each.dependsOn, ...bundled.map(part => part['bom-ref'])] }
+          : each,
+      ),
+  }
 }
 
 /** Packs a staged package, and returns the path of the tarball. */
@@ -74,6 +149,7 @@ export function publishedManifest(manifest: Manifest, root: Manifest): Manifest 
       repository: { ...toRepository(root.repository), directory: `packages/${manifest.name.split('/')[1]}` },
     }),
     ...(root.homepage !== undefined && { homepage: root.homepage }),
+    ...(root['bugs'] !== undefined && { bugs: root['bugs'] }),
   }
 }
 
@@ -98,25 +174,26 @@ const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g
 /**
  * A document with links that work where the package is installed.
  *
- * Links to packed files stay. Links to other files of the repository become absolute where its address is known; else their text
+ * Links to packed files lead to them. Links to other files of the repository become absolute where its address is known; else their text
  * stays, with the path of the document in parentheses, and pictures are left out.
  *
- * @param folder of the package, from the root of the repository
- * @param isPacked whether a path from the package is in the tarball
+ * @param folder of the document, from the root of the repository
+ * @param linkTo the path, from the packed document, of a file of the repository, given from its root; undefined if it is not packed
  * @param homepage address of the repository
  */
 export function packedLinks(
   markdown: string,
   folder: string,
-  isPacked: (path: string) => boolean,
+  linkTo: (path: string) => string | undefined,
   homepage?: string,
 ): string {
   const replaced = (text: string) =>
     text.replace(LINK, (whole, picture: string, words: string, target: string) => {
       if (/^[a-z]+:/i.test(target) || target.startsWith('#')) return whole
       const [file = '', anchor] = target.split('#')
-      if (isPacked(posix.normalize(file))) return whole
       const path = posix.join(folder, file)
+      const packed = linkTo(path)
+      if (packed !== undefined) return `${picture}[${words}](./${packed}${anchor ? `#${anchor}` : ''})`
       const [, otherPackage] = /^packages\/([\w-]+)\/README\.md$/.exec(path) ?? []
       if (homepage !== undefined)
         return `${picture}[${words}](${homepage.replace(/(?:#.*|\/)$/, '')}/blob/main/${path}${anchor ? `#${anchor}` : ''})`

@@ -1,3 +1,4 @@
+import { bundledLicenses } from '../../scripts/bundled-licenses.mjs'
 import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
 /** Files of modules that entries and features share, each with all that its modules import. */
@@ -80,7 +81,7 @@ export default [
       resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },
       // No comment for each module.
       experimental: { ...options.experimental, attachDebugInfo: 'none' },
-      plugins: [options.plugins, noBareImports(), indexByFile()],
+      plugins: [options.plugins, noBareImports(), indexByFile(), bundledLicenses()],
     }),
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
     outputOptions: {
@@ -99,7 +100,7 @@ export default [
     globalName: 'AiAgentSdk',
     // A script knows its own address only while it runs first.
     outputOptions: { intro: SCRIPT_INTRO },
-    plugins: [loginBeside()],
+    plugins: [loginBeside(), bundledLicenses()],
   },
   {
     ...common,
@@ -109,6 +110,7 @@ export default [
     format: 'esm',
     // One file: a host copies two.
     outputOptions: { codeSplitting: false },
+    plugins: [bundledLicenses()],
   },
 ]
 

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { build } from 'vite'
+import { bundledLicenses } from '../../scripts/bundled-licenses.mjs'
 
 /** Removes the blanks of the style sheets, which are template strings. */
 const smallStyles = {
@@ -18,6 +20,7 @@ const smallStyles = {
 }
 
 const LEXER = '\0marked-lexer'
+const { resolve } = createRequire(import.meta.url)
 
 /**
  * The lexer of the Markdown library without its parser, renderers and hooks: they are in the same file, and bundlers keep them,
@@ -78,7 +81,7 @@ const common = {
   platform: 'browser',
   target: 'es2022',
   fixedExtension: false,
-  plugins: [smallStyles, markedLexer],
+  plugins: [smallStyles, markedLexer, bundledLicenses({ [LEXER]: dirname(resolve('marked/package.json')) })],
 }
 
 export default [
