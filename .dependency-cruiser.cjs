@@ -141,7 +141,8 @@ module.exports = {
     forbid(
       'packages-do-not-import-private-workspaces',
       'Examples, benches and docs use the packages, not the reverse.',
-      { path: '^packages/' },
+      // What builds a package may use the scripts.
+      { path: '^packages/', pathNot: '/tsdown\\.config\\.mjs$' },
       { path: '^(?:apps|conformance|examples|bench|docs|faults|scripts|tools)/' },
     ),
     forbid(

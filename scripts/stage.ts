@@ -118,7 +118,7 @@ function billOfMaterials({ name, version, license }: Manifest, staged: string): 
     ...bill,
     metadata: { ...bill.metadata, component: { ...own, version, licenses: [{ license: { id: license } }] } },
     components: [...components.filter(component => component !== own), ...bundled],
-    // The folder of the repository is no part of the package.
+    // Without the folder of the repository.
     dependencies: bill.dependencies
       .filter(({ ref }) => ref !== bill.metadata.component['bom-ref'])
       .map(each =>
