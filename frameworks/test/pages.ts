@@ -11,7 +11,13 @@ const ENDPOINT = 'globalThis.ENDPOINT'
 const folder = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 /** Files of a page as a host's bundler would make them, by their path. */
-async function bundle(root: string, version: ReactVersion, input: string, isScript: boolean): Promise<PageFiles> {
+async function bundle(
+  root: string,
+  version: ReactVersion,
+  input: string,
+  isScript: boolean,
+  alias: Readonly<Record<string, string>> = {},
+): Promise<PageFiles> {
   const result = await build({
     root,
     configFile: false,
@@ -21,7 +27,7 @@ async function bundle(root: string, version: ReactVersion, input: string, isScri
     mode: 'development',
     define: { 'process.env.NODE_ENV': '"development"', 'import.meta.env.VITE_ENDPOINT': ENDPOINT },
     // Of the page: what WebChat imports is in the folder above, and would take the React that is there.
-    resolve: { conditions: ['@aiagent/source', ...defaultClientConditions], dedupe: ['react', 'react-dom'] },
+    resolve: { conditions: ['@aiagent/source', ...defaultClientConditions], dedupe: ['react', 'react-dom'], alias },
     plugins: [bindings(version)],
     build: {
       write: false,
@@ -40,14 +46,26 @@ async function bundle(root: string, version: ReactVersion, input: string, isScri
   )
 }
 
-/** Bundles a script of `pages/`. */
-export function bundlePage(name: string, version: ReactVersion = '19'): Promise<string> {
-  return bundleScript(`pages/${name}`, version)
+/**
+ * Bundles a script of `pages/`.
+ *
+ * @param alias packages in place of those that the script names
+ */
+export function bundlePage(
+  name: string,
+  version: ReactVersion = '19',
+  alias?: Readonly<Record<string, string>>,
+): Promise<string> {
+  return bundleScript(`pages/${name}`, version, alias)
 }
 
 /** Bundles a script, by its path in this folder. */
-export async function bundleScript(path: string, version: ReactVersion = '19'): Promise<string> {
-  const files = await bundle(folder('.'), version, folder(path), true)
+export async function bundleScript(
+  path: string,
+  version: ReactVersion = '19',
+  alias?: Readonly<Record<string, string>>,
+): Promise<string> {
+  const files = await bundle(folder('.'), version, folder(path), true, alias)
   const script = Object.entries(files).find(([name]) => name.endsWith('.js'))?.[1]
   if (script === undefined) throw new Error('The bundler gave no script.')
   return script

@@ -37,13 +37,20 @@ it('React 18 holds the conversation', async () => {
   await stage.close()
 })
 
-it('useChat() of the AI SDK holds the conversation over the chat transport', async () => {
-  const stage = await openPage(chromium, await bundlePage('use-chat.tsx'))
-  const { rate, seeOutage, ...chat } = chatPage(stage)
-  await holdConversation(stage, chat)
-  expect(unexpected(stage)).toEqual([])
-  await stage.close()
-})
+it.each([
+  ['7', {}, false],
+  // It has no queue.
+  ['6', { ai: 'ai-6', '@ai-sdk/react': 'ai-sdk-react-6' }, true],
+])(
+  'useChat() of the AI SDK %s holds the conversation over the chat transport',
+  async (_version, alias, showsAtOnce) => {
+    const stage = await openPage(chromium, await bundlePage('use-chat.tsx', '19', alias))
+    const { rate, seeOutage, ...chat } = chatPage(stage)
+    await holdConversation(stage, { ...chat, showsAtOnce })
+    expect(unexpected(stage)).toEqual([])
+    await stage.close()
+  },
+)
 
 it('the runtime of assistant-ui for the AI SDK holds the conversation over useAiAgentChat()', async () => {
   const stage = await openPage(chromium, await bundlePage('ai-sdk-runtime.tsx'))
