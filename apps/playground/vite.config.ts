@@ -45,6 +45,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // The policy of the served page allows files of its own origin only.
     assetsInlineLimit: 0,
-    rolldownOptions: { input: ['index.html', 'login.html'].map(file) },
+    // The name that the older Vite of the site knows too.
+    rollupOptions: { input: ['index.html', 'login.html', 'element.html'].map(file) },
   },
 })

@@ -31,6 +31,20 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
+        // Pages for those who use the library come before those for people who change it. The function is copied into the page, so
+        // that it uses nothing from outside.
+        miniSearch: {
+          searchOptions: {
+            boostDocument: (id: string) =>
+              /\/(?:architecture|decisions|performance|faults|fleets|endurance|mutation|contributing|changelog|security|files\/|packages\/|protocol|specification)/.test(
+                id,
+              )
+                ? 0.2
+                : id.includes('/api/')
+                  ? 0.5
+                  : 1,
+          },
+        },
         // Of the API only names: its texts are many, and each search would load them.
         _render: (source, env, markdown) =>
           env.relativePath.startsWith('api/')

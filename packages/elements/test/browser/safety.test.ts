@@ -57,6 +57,20 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
     expect(tagged.complaints).toEqual([])
   })
 
+  it('[EL-04] works in a page that is isolated from other origins', async () => {
+    stage = await stages.open()
+    const isolated = await stage.open(CHAT, {
+      headers: {
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-embedder-policy': 'require-corp',
+        ...headers(policies().bundled),
+      },
+    })
+    await talk(isolated)
+    expect(await isolated.page.evaluate(() => crossOriginIsolated)).toBe(true)
+    expect(isolated.complaints).toEqual([])
+  })
+
   it('[EL-04] needs the policy aiagent-connector for a connector script, and no other', async () => {
     stage = await stages.open()
     const { url, emulator } = stage.service
