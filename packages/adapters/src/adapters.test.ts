@@ -1,7 +1,9 @@
+import { createEmulator } from '@aiagent/emulator'
 import { eventually } from '@aiagent/test-support'
+import type { ConversationMessage } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
 import { ask, chunksOf, open } from '../test/open-conversation.ts'
-import { createChatTransport } from './ai-sdk.ts'
+import { createChatTransport, toChatMessage } from './ai-sdk.ts'
 import { toExternalStore } from './assistant-ui.ts'
 import { type Activity, createDirectLine } from './direct-line.ts'
 
@@ -17,6 +19,48 @@ describe('the chat transport', () => {
       'finish',
     ])
     expect(chunks).toContainEqual({ type: 'data-options', data: { options: ['Red', 'Blue'], canChoose: true } })
+    transport.close()
+    await close()
+  })
+
+  it('[VIEW-12] carries reasoning, the step of a workflow and further data', async () => {
+    const messageData = {
+      reasoning: 'It is Tuesday.',
+      workflowType: 'agentWorkflow',
+      inputType: 'email',
+      parcel: { stop: 3 },
+    }
+    const emulator = createEmulator({ reply: () => ({ content: 'Your email?', messageData }) })
+    const { agent, view, close } = await open({}, {}, emulator)
+    const transport = createChatTransport(agent, { quietMs: 50 })
+    const chunks = await chunksOf(await transport.sendMessages(ask('hello')))
+    expect(chunks.slice(1, 8).map(({ type }) => type)).toEqual([
+      ...['start-step', 'reasoning-start', 'reasoning-delta', 'reasoning-end', 'text-start', 'text-delta', 'text-end'],
+    ])
+    const workflow = {
+      workflow: { type: 'agentWorkflow', nodeType: undefined },
+      input: { type: 'email' },
+      data: { parcel: { stop: 3 } },
+    }
+    expect(chunks).toContainEqual({ type: 'data-workflow', data: workflow })
+    await eventually(() => view.getSnapshot().messages.length === 2)
+    const { messages, convertMessage } = toExternalStore(view)
+    const [, answer] = messages as [unknown, ConversationMessage]
+    const parts = [
+      { type: 'reasoning', text: 'It is Tuesday.', state: 'done' },
+      { type: 'text', text: 'Your email?', state: 'done' },
+    ]
+    expect(toChatMessage(answer).parts.slice(0, 2)).toEqual(parts)
+    expect(convertMessage(answer).content).toEqual(parts.map(({ type, text }) => ({ type, text })))
+    const directLine = createDirectLine(view)
+    const activities: Activity[] = []
+    directLine.activity$.subscribe({ next: each => void activities.push(each) })
+    await eventually(() => activities.length >= 2)
+    expect(activities.at(-1)).toMatchObject({
+      inputHint: 'expectingInput',
+      channelData: { message: { data: workflow.data } },
+    })
+    directLine.end()
     transport.close()
     await close()
   })

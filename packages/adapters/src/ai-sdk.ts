@@ -3,6 +3,11 @@ import { type ConversationMessage, createConversationView } from '@aiagent/view'
 
 /** A part of a message in the form of the AI SDK, beside its text. */
 export type AnswerPart =
+  /** What the workflow of the message expects next, and the fields of its data that no other part has. */
+  | {
+      type: 'data-workflow'
+      data: Partial<Pick<ConversationMessage, 'workflow' | 'input'>> & Pick<ConversationMessage, 'data'>
+    }
   | { type: 'source-url'; sourceId: string; url: string; title: string }
   /** Suggested answers: send one as the next message. */
   | { type: 'data-options'; data: Pick<ConversationMessage, 'options' | 'chosenOption' | 'canChoose'> }
@@ -16,6 +21,8 @@ export type AnswerChunk =
   | { type: 'start' | 'start-step' | 'finish-step' | 'finish' }
   | { type: 'text-start' | 'text-end'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'reasoning-delta'; id: string; delta: string }
   | AnswerPart
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
@@ -28,8 +35,8 @@ export interface AgentChatMessage {
   role: 'user' | 'assistant'
   /** The message of the view, with time, delivery and rating. */
   metadata: ConversationMessage
-  /** The text, followed by sources, options, hand-over and rating where the message has them. */
-  parts: ({ type: 'text'; text: string; state: 'done' } | AnswerPart)[]
+  /** Reasoning, text, sources, options, hand-over, workflow and rating, where the message has them. */
+  parts: ({ type: 'text' | 'reasoning'; text: string; state: 'done' } | AnswerPart)[]
 }
 
 /** Options of {@link createChatTransport}. */
@@ -191,19 +198,31 @@ export function createChatTransport(
 
 /** A message of a conversation view in the form of the AI SDK, for `setMessages()`: history, unasked messages, ratings. */
 export function toChatMessage(message: ConversationMessage): AgentChatMessage {
-  const { id, author, content } = message
+  const { id, author, content, reasoning } = message
   return {
     id,
     role: author === 'user' ? 'user' : 'assistant',
     metadata: message,
-    parts: [{ type: 'text', text: content, state: 'done' }, ...partsOf(message)],
+    parts: [
+      ...(reasoning ? [{ type: 'reasoning', text: reasoning, state: 'done' } as const] : []),
+      { type: 'text', text: content, state: 'done' },
+      ...partsOf(message),
+    ],
   }
 }
 
 function chunksOf(message: ConversationMessage): AnswerChunk[] {
-  const { id, content } = message
+  const { id, content, reasoning } = message
+  const reasoned = `${id}-reasoning`
   return [
     { type: 'start-step' },
+    ...(reasoning
+      ? ([
+          { type: 'reasoning-start', id: reasoned },
+          { type: 'reasoning-delta', id: reasoned, delta: reasoning },
+          { type: 'reasoning-end', id: reasoned },
+        ] as const)
+      : []),
     { type: 'text-start', id },
     { type: 'text-delta', id, delta: content },
     { type: 'text-end', id },
@@ -214,6 +233,7 @@ function chunksOf(message: ConversationMessage): AnswerChunk[] {
 
 function partsOf(message: ConversationMessage): AnswerPart[] {
   const { id, author, sources, options, chosenOption, canChoose, escalation, canRate, time, authorName } = message
+  const { workflow, input, data } = message
   if (author === 'user') return []
   return [
     ...sources.flatMap<AnswerPart>(({ title, url }, index) =>
@@ -221,6 +241,9 @@ function partsOf(message: ConversationMessage): AnswerPart[] {
     ),
     ...(options.length ? [{ type: 'data-options', data: { options, chosenOption, canChoose } } as const] : []),
     ...(escalation ? [{ type: 'data-escalation', data: escalation } as const] : []),
+    ...(workflow || input || Object.keys(data).length
+      ? [{ type: 'data-workflow', data: { ...(workflow && { workflow }), ...(input && { input }), data } } as const]
+      : []),
     { type: 'data-message', data: { id, canRate, time, authorName } },
   ]
 }

@@ -8,8 +8,9 @@ export interface AssistantUiMessage {
   readonly role: 'user' | 'assistant'
   /** Time of the message. */
   readonly createdAt: Date
-  /** The text, followed by the sources that have an address. */
+  /** The reasoning where there is some, the text, and the sources that have an address. */
   readonly content: readonly (
+    | { readonly type: 'reasoning'; readonly text: string }
     | { readonly type: 'text'; readonly text: string }
     | {
         readonly type: 'source'
@@ -24,7 +25,7 @@ export interface AssistantUiMessage {
   /** The user's rating, and the message of the view for components of the host. */
   readonly metadata: {
     readonly submittedFeedback?: { readonly type: 'positive' | 'negative' }
-    /** `message` is the message of the view, with delivery, options and hand-over. */
+    /** `message` is the message of the view, with delivery, options, hand-over, workflow and data. */
     readonly custom: { readonly message: ConversationMessage }
   }
 }
@@ -86,12 +87,13 @@ export function toExternalStore(view: ConversationView): AssistantUiStore {
 }
 
 function convertMessage(message: ConversationMessage): AssistantUiMessage {
-  const { id, author, time, content, sources, rating } = message
+  const { id, author, time, content, sources, rating, reasoning } = message
   return {
     id,
     role: author === 'user' ? 'user' : 'assistant',
     createdAt: new Date(time),
     content: [
+      ...(reasoning ? [{ type: 'reasoning', text: reasoning } as const] : []),
       { type: 'text', text: content },
       ...sources.flatMap(({ title, url }, index) =>
         url ? [{ type: 'source', sourceType: 'url', id: `${id}-${index}`, url, title } as const] : [],

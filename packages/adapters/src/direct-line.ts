@@ -18,6 +18,8 @@ export interface Activity {
   /** `markdown` for messages of the agent, `plain` for those of the user. */
   readonly textFormat?: 'markdown' | 'plain'
   /** Options of a question, as buttons. Absent as soon as the question is answered. */
+  /** Whether the service waits for a message of the user, of which `channelData.message.input` names the type. */
+  readonly inputHint?: 'expectingInput'
   readonly suggestedActions?: { readonly to: string[]; readonly actions: readonly object[] }
   /** Offers ratings, where the message can be rated. */
   readonly entities?: readonly object[]
@@ -217,7 +219,7 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
 }
 
 function activityOf({ message, place, clientId: clientActivityID, entities }: Emitted): Activity {
-  const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources } = message
+  const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources, input } = message
   const isUser = author === 'user'
   const sendStatus = delivery && sendStatusOf(delivery)
   return {
@@ -230,6 +232,7 @@ function activityOf({ message, place, clientId: clientActivityID, entities }: Em
         actions: options.map(option => ({ type: 'imBack', title: option, value: option })),
       },
     }),
+    ...(input && { inputHint: 'expectingInput' as const }),
     ...(canRate && { entities }),
     channelData: {
       message,

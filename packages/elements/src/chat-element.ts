@@ -1,6 +1,6 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { ConversationView } from '@aiagent/view'
-import type { ChatHost, ChatStringOverrides, OpenChat } from './chat-options.ts'
+import type { ChatHost, ChatStringOverrides, OpenChat, RenderMessage } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
 import { languageAround } from './strings/language-around.ts'
@@ -10,14 +10,14 @@ import { BASE_STYLE } from './style/base-style.ts'
 /** On a server the class can be declared, but not used. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as const
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `lang`, `dir`, `theme`
- * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `auth-scheme` (`popup` or
- * `redirect`), `closable`. The element sets `ready` while the chat is shown.
+ * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`,
+ * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
  * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
  *
@@ -37,6 +37,7 @@ export class AiAgentChatElement extends Base {
     'image-origins',
     'closable',
     'support-email',
+    'show-reasoning',
   ]
 
   readonly #root: ShadowRoot
@@ -44,6 +45,7 @@ export class AiAgentChatElement extends Base {
   #config: Partial<AiAgentConfig> | undefined
   #strings: ChatStringOverrides | undefined
   #onLogin: (() => unknown) | undefined
+  #renderMessage: RenderMessage | undefined
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
   #isScheduled = false
@@ -110,6 +112,15 @@ export class AiAgentChatElement extends Base {
   }
   set onLogin(onLogin: (() => unknown) | undefined) {
     this.#onLogin = onLogin ?? undefined
+  }
+
+  /** Draws messages in place of the chat, for example from their `data`. @default undefined */
+  get renderMessage(): RenderMessage | undefined {
+    return this.#renderMessage
+  }
+  set renderMessage(renderMessage: RenderMessage | undefined) {
+    this.#renderMessage = renderMessage ?? undefined
+    this.#schedule()
   }
 
   /** The conversation; undefined until the chat has been loaded. */
@@ -253,11 +264,17 @@ export class AiAgentChatElement extends Base {
       get supportEmail() {
         return element.getAttribute('support-email')
       },
+      get showsReasoning() {
+        return element.hasAttribute('show-reasoning')
+      },
       get isClosable() {
         return element.hasAttribute('closable')
       },
       get onLogin() {
         return element.#onLogin
+      },
+      get renderMessage() {
+        return element.#renderMessage
       },
       hasSlotted: name => element.querySelector(`:scope > [slot="${name}"]`) !== null,
       emit: (name, detail) => element.#emit(name, detail),

@@ -1,10 +1,18 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/view'
+import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import type { ConsentStrings } from './consent/consent-strings.ts'
 import type { ChatStrings } from './strings/chat-strings.ts'
 
 /** Texts to replace, beside those of the language. */
 export type ChatStringOverrides = Partial<ChatStrings & ConsentStrings>
+
+/**
+ * Draws a message of the agent in place of its text and sources; undefined for a message that is shown as usual.
+ *
+ * It is called again when the message changes, with a new object. The node is put into the shadow tree of the element, where styles of
+ * the page do not reach: give it styles of its own, or make it a custom element.
+ */
+export type RenderMessage = (message: ConversationMessage) => Node | undefined
 
 /** What the chat in an element needs of the element; the getters return the current values. */
 export interface ChatHost {
@@ -23,9 +31,12 @@ export interface ChatHost {
   readonly imageOrigins: readonly string[]
   /** Address for hand-overs by email. */
   readonly supportEmail: string | null
+  /** Whether answers show how the agent arrived at them. */
+  readonly showsReasoning: boolean
   /** Whether the heading has a button to close the chat. */
   readonly isClosable: boolean
   readonly onLogin: (() => unknown) | undefined
+  readonly renderMessage: RenderMessage | undefined
   /** Whether a slot of the element has content of the host app. */
   hasSlotted(name: string): boolean
   /** Dispatches an event on the element. */

@@ -1,6 +1,6 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { AiAgentChatElement } from './chat-element.ts'
-import type { ChatStringOverrides } from './chat-options.ts'
+import type { ChatStringOverrides, RenderMessage } from './chat-options.ts'
 import { launcherTexts } from './launcher-strings.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
@@ -10,10 +10,10 @@ import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 /** What the chat takes from the launcher. */
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as const
 const SLOTS = ['header', 'composer', 'empty', 'consent']
 const PARTS =
-  'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+  'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 /** Attributes of the chat, which are passed on. */
 const PASSED = [
   'endpoint',
@@ -26,6 +26,7 @@ const PASSED = [
   'consent',
   'image-origins',
   'support-email',
+  'show-reasoning',
 ]
 
 /** What announces a click. */
@@ -36,8 +37,8 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  * approached, the chat is opened with the first click, and stays as it is while it is closed. Until it is shown, a heading with a
  * button to close is in its place. A user who declines the consent closes it.
  *
- * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings` and `onLogin`
- * of the chat. Both are passed on, also when they change later. Event: `aiagent-error` (`detail.error`), also of the chat.
+ * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings`, `onLogin`
+ * and `renderMessage` of the chat. Both are passed on, also when they change later. Event: `aiagent-error` (`detail.error`), also of the chat.
  */
 export class AiAgentLauncherElement extends Base {
   /** Attributes whose changes take effect at once. */
@@ -51,6 +52,8 @@ export class AiAgentLauncherElement extends Base {
   declare strings?: ChatStringOverrides | undefined
   /** Called by the login button. @default undefined */
   declare onLogin?: (() => unknown) | undefined
+  /** Draws messages in place of the chat. @default undefined */
+  declare renderMessage?: RenderMessage | undefined
 
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement

@@ -1,4 +1,5 @@
 import {
+  type AgentMessage,
   AgentMessageHandler,
   type DeliveryState,
   type EscalationOption,
@@ -36,6 +37,14 @@ export interface ConversationEscalation {
   readonly options: readonly EscalationOption[]
 }
 
+/** The step of a workflow of the service to which a message belongs. */
+export interface ConversationWorkflow {
+  /** `preChatWorkflow`, `escalationWorkflow` or `agentWorkflow`; other values pass through. */
+  readonly type: string | undefined
+  /** Kind of the step. */
+  readonly nodeType: string | undefined
+}
+
 /** One visible message. It is frozen, and stays the same object until one of its values changes. */
 export interface ConversationMessage {
   /** Unique in the conversation: the id to pass to the actions, and a key for lists. */
@@ -62,6 +71,17 @@ export interface ConversationMessage {
   readonly rating: FeedbackRating | undefined
   /** The hand-over that the message offers, if any. */
   readonly escalation: ConversationEscalation | undefined
+  /** How the agent arrived at the answer, where the service says so. */
+  readonly reasoning: string | undefined
+  /** The workflow that the message belongs to, if any. */
+  readonly workflow: ConversationWorkflow | undefined
+  /** What the workflow expects as the next message: `type` is as the service sent it, such as `email`. */
+  readonly input: { readonly type: string } | undefined
+  /**
+   * Fields of the message's data that no other member shows, as the service sent them: deeply frozen JSON. Empty for messages of the user,
+   * and where they hold more than 5,000 values or 100,000 characters; the transcript has them.
+   */
+  readonly data: Readonly<Record<string, unknown>>
   /** Parts of the text that masking replaced, where the message was sent through a view; after a reload with `resume` too. */
   readonly maskedRanges: readonly TextRange[]
   /** How far a message of the user is; undefined for messages of the agent. */
@@ -73,6 +93,22 @@ export interface ConversationMessage {
 }
 
 export const NONE: readonly never[] = Object.freeze([])
+const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** Fields of the data of a message that other members show, or that belong to other kinds of frames. */
+const NAMED: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  ...[
+    'options',
+    'escalation',
+    'escalationData',
+    'sources',
+    'reasoning',
+    'workflowType',
+    'workflowNodeType',
+    'inputType',
+  ],
+  ...['error_code', 'contextValidationErrors', 'chat_history', 'context', 'feedback', 'escalationEvent', 'token'],
+])
 
 const handler = /* @__PURE__ */ new AgentMessageHandler()
 
@@ -97,6 +133,8 @@ export function conversationMessage(entry: TranscriptEntry): ConversationMessage
     canChoose: options.length > 0,
     canRate: answer?.showFeedback === true && messageId !== undefined,
     escalation: answer?.escalationType && escalationOf(answer.escalationType, answer.escalationData ?? {}),
+    reasoning: answer?.showReasoning ? answer.reasoning : undefined,
+    ...(answer && workflowOf(answer.raw)),
     messageId,
     sessionId,
   })
@@ -113,7 +151,7 @@ export function changed(item: ConversationMessage, changes: Partial<Conversation
   return keys.every(key => item[key] === changes[key]) ? item : message({ ...item, ...changes })
 }
 
-type Required = 'id' | 'author' | 'authorName' | 'time' | 'content' | 'messageId'
+type Always = 'id' | 'author' | 'authorName' | 'time' | 'content' | 'messageId'
 
 /** A message with all its values. Written out, since freezing an object made by spreading takes fifty times as long. */
 function message({
@@ -129,11 +167,15 @@ function message({
   canRate = false,
   rating,
   escalation,
+  reasoning,
+  workflow,
+  input,
+  data = NOTHING,
   maskedRanges = NONE,
   delivery,
   messageId,
   sessionId,
-}: Pick<ConversationMessage, Required> & Partial<ConversationMessage>): ConversationMessage {
+}: Pick<ConversationMessage, Always> & Partial<ConversationMessage>): ConversationMessage {
   return Object.freeze({
     id,
     author,
@@ -147,6 +189,10 @@ function message({
     canRate,
     rating,
     escalation,
+    reasoning,
+    workflow,
+    input,
+    data,
     maskedRanges,
     delivery,
     messageId,
@@ -156,6 +202,39 @@ function message({
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
+}
+
+/** What the service says about the step of a workflow, and all that has no name. */
+function workflowOf(raw: AgentMessage['raw']): Pick<ConversationMessage, 'workflow' | 'input' | 'data'> {
+  const { workflowType: type, workflowNodeType: nodeType, inputType } = raw
+  const workflow = { type: type || undefined, nodeType: nodeType || undefined }
+  const further = Object.entries(raw).filter(([name]) => !NAMED.has(name))
+  return {
+    workflow: type || nodeType ? Object.freeze(workflow) : undefined,
+    input: inputType ? Object.freeze({ type: inputType }) : undefined,
+    data:
+      further.length > 0
+        ? (frozenCopy(Object.fromEntries(further), { values: 5_000, characters: 100_000 }) ?? NOTHING)
+        : NOTHING,
+  }
+}
+
+/** A deeply frozen copy of JSON; undefined where it exceeds what is left, which it counts down. */
+function frozenCopy<Value>(value: Value, left: { values: number; characters: number }): Value | undefined {
+  left.values--
+  if (isText(value)) left.characters -= value.length
+  if (left.values < 0 || left.characters < 0) return undefined
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  const copy: Record<string, unknown> = Array.isArray(value) ? ([] as unknown as Record<string, unknown>) : {}
+  for (const [name, each] of entries) {
+    left.characters -= name.length
+    const part = frozenCopy(each as unknown, left)
+    if (part === undefined) return undefined
+    // By assignment a field of this name would be the prototype.
+    if (name !== '__proto__') copy[name] = part
+  }
+  return Object.freeze(copy) as Value
 }
 
 function escalationOf(

@@ -55,6 +55,50 @@ describe('the messages of a view', () => {
     ])
   })
 
+  it('[VIEW-01] have the reasoning, the step of a workflow, the expected input, and all further data, frozen', async () => {
+    const messageData = {
+      reasoning: 'Matched article 12.',
+      workflowType: 'preChatWorkflow',
+      workflowNodeType: 'question',
+      inputType: 'email',
+      sources: [{ title: 'Manual' }],
+      parcel: { number: 12, stops: [{ town: 'Ulm' }, null] },
+      isUrgent: false,
+    }
+    const { openView } = setUpView({ reply: () => ({ content: 'Your email?', messageData }) })
+    const { view, agent } = await openView()
+    await say(view, 'hello', 2)
+    const { data, ...message } = lastOf(view)
+    expect(message).toMatchObject({
+      reasoning: 'Matched article 12.',
+      workflow: { type: 'preChatWorkflow', nodeType: 'question' },
+      input: { type: 'email' },
+    })
+    const { parcel } = data as { parcel: { stops: object[] } }
+    expect(data).toEqual({ parcel: { number: 12, stops: [{ town: 'Ulm' }, null] }, isUrgent: false })
+    for (const part of [data, parcel, parcel.stops, parcel.stops[0], message.workflow, message.input])
+      expect(Object.isFrozen(part)).toBe(true)
+    // The transcript is that of the host: it is not frozen with it.
+    expect(agent.getTranscript().at(-1)?.message.messageData?.['parcel']).not.toBe(parcel)
+    const [own] = view.getSnapshot().messages
+    expect(own).toMatchObject({ reasoning: undefined, workflow: undefined, input: undefined, data: {} })
+  })
+
+  it('[VIEW-01] have no data where that is too large, and none of the members that the service leaves empty', async () => {
+    const answers = [
+      { list: Array.from({ length: 5_001 }, () => 0) },
+      { text: 'x'.repeat(100_001) },
+      { text: 'x'.repeat(90_000), reasoning: ' ', workflowType: null, inputType: '' },
+    ]
+    const { openView } = setUpView({ reply: () => ({ content: 'yes', messageData: answers.shift() as never }) })
+    const { view } = await openView()
+    for (const at of [2, 4, 6]) await say(view, 'hello', at)
+    const [large, long, allowed] = view.getSnapshot().messages.filter(({ author }) => author === 'agent')
+    expect([large?.data, long?.data]).toEqual([{}, {}])
+    expect(Object.keys(allowed?.data ?? {})).toEqual(['text'])
+    expect(allowed).toMatchObject({ reasoning: undefined, workflow: undefined, input: undefined })
+  })
+
   it('[VIEW-01] [VIEW-02] offer options until the next message of the user, and show which was taken', async () => {
     const { openView, emulator, session } = setUpView({ reply })
     const { view } = await openView()

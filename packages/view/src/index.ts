@@ -3,6 +3,7 @@ export type {
   ConversationEscalation,
   ConversationMessage,
   ConversationSource,
+  ConversationWorkflow,
   TextRange,
 } from './conversation-message.ts'
 export type {

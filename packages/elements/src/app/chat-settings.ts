@@ -1,11 +1,12 @@
 import type { AiAgent } from '@aiagent/client'
 import type { ConversationView } from '@aiagent/view'
+import type { ComponentType } from 'preact'
 import type { ChatHost } from '../chat-options.ts'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { Announcer } from './announcer.ts'
 
 /** What the components share. It is replaced as a whole, so that a component can compare it. */
-export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit'> {
+export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit' | 'renderMessage'> {
   readonly agent: AiAgent
   readonly view: ConversationView
   readonly announcer: Announcer
@@ -16,6 +17,8 @@ export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit'> {
   readonly heading: string | null
   readonly direction: 'ltr' | 'rtl'
   readonly isClosable: boolean
+  /** Shows how the agent arrived at an answer; undefined while its code is not loaded, and where the host does not want it. */
+  readonly Reasoning: ComponentType<{ strings: ChatStrings; text: string }> | undefined
 }
 
 /** Ignores a rejection: the snapshot of the view holds the error, and the chat shows it. */

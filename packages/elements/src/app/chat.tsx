@@ -33,7 +33,9 @@ export function Chat({ settings }: { settings: ChatSettings }) {
             trouble={trouble}
             closed={isEnded ? (closed ?? {}) : undefined}
           />
-          {!isEnded && <Composer settings={settings} draft={snapshot.draft} />}
+          {!isEnded && (
+            <Composer settings={settings} draft={snapshot.draft} inputType={snapshot.messages.at(-1)?.input?.type} />
+          )}
         </>
       )}
     </>

@@ -9,8 +9,24 @@ const DRAFT_MS = 250
 /** Code of the Enter key. One that an input method takes has another code, in Safari also the one that ends a composition. */
 const ENTER = 13
 
+/** Keyboards and what a browser may fill in, by the type of input that a workflow expects. Others are texts. */
+const INPUTS: Readonly<Record<string, { inputMode: 'email' | 'tel' | 'numeric' | 'url'; autoComplete?: string }>> = {
+  email: { inputMode: 'email', autoComplete: 'email' },
+  tel: { inputMode: 'tel', autoComplete: 'tel' },
+  phone: { inputMode: 'tel', autoComplete: 'tel' },
+  number: { inputMode: 'numeric' },
+  url: { inputMode: 'url', autoComplete: 'url' },
+}
+
+interface ComposerProps {
+  settings: ChatSettings
+  draft: string
+  /** Type of the input that the last message asks for. */
+  inputType: string | undefined
+}
+
 /** The text field. It is not controlled: typing renders nothing but the button. */
-export function Composer({ settings, draft }: { settings: ChatSettings; draft: string }) {
+export function Composer({ settings, draft, inputType = '' }: ComposerProps) {
   const { strings, view, agent } = settings
   const field = useRef<HTMLTextAreaElement>(null)
   const [length, setLength] = useState(0)
@@ -91,6 +107,7 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
             aria-invalid={excess > 0 ? true : undefined}
             placeholder={strings.placeholder}
             enterkeyhint="send"
+            {...INPUTS[inputType.toLowerCase()]}
             onInput={changed}
             onKeyDown={event => {
               if (event.keyCode !== ENTER || event.shiftKey || event.isComposing) return

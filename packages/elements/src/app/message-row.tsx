@@ -8,6 +8,7 @@ import { pieces } from '../markdown/pieces.tsx'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { FIRST, FirstOf } from './first-of.tsx'
+import { nodeOf } from './host-node.ts'
 import { Icon } from './icons.tsx'
 import type { Times } from './times.ts'
 
@@ -38,9 +39,10 @@ export class MessageRow extends Component<MessageRowProps> {
 
   render(props: MessageRowProps) {
     const { settings, message, times, agentName, isFirst, isLastOfUser, isNew, isEnded, isAnswered, hasLexer } = props
-    const { strings, view } = settings
-    const { id, author, content, options, sources, escalation, time } = message
+    const { strings, view, Reasoning } = settings
+    const { id, author, content, options, sources, escalation, time, reasoning } = message
     const isUser = author === 'user'
+    const node = isUser ? undefined : nodeOf(message, settings)
     const name = isUser ? strings.you : message.authorName || agentName || strings.agent
     return (
       // biome-ignore lint/a11y/useSemanticElements: groups are between the list and its items
@@ -60,12 +62,21 @@ export class MessageRow extends Component<MessageRowProps> {
           <div class={`bubble ${message.delivery ?? ''}`} part="bubble bubble-user" dir="auto">
             {withMasks(message, settings)}
           </div>
+        ) : node ? (
+          <div
+            key="host"
+            class="bubble"
+            part="bubble bubble-agent"
+            dir="auto"
+            ref={bubble => bubble?.replaceChildren(node)}
+          />
         ) : (
           <div class="bubble" part="bubble bubble-agent" dir="auto">
             <div class="text">
               <Markdown text={content} options={settings} hasLexer={hasLexer} />
             </div>
             {sources.length > 0 && <Sources settings={settings} sources={sources} />}
+            {Reasoning && reasoning && <Reasoning strings={strings} text={reasoning} />}
           </div>
         )}
         {escalation && <Escalation settings={settings} escalation={escalation} />}

@@ -19,6 +19,9 @@ const MARKDOWN_MS = 500
 /** Resolves with the promise, or when it has taken too long. */
 const soon = (work: Promise<void>) => Promise.race([work, new Promise(resolve => setTimeout(resolve, MARKDOWN_MS))])
 
+/** The code of an optional part cannot be loaded: the chat goes on without it, until the next change of the element. */
+const shownWithout = () => {}
+
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root } = host
@@ -34,6 +37,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   let isClosed = false
   let language = ''
   let strings: ChatStrings | undefined
+  let Reasoning: ChatSettings['Reasoning']
 
   const draw = () => {
     if (isClosed || !strings) return
@@ -51,6 +55,8 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       imageOrigins: host.imageOrigins,
       supportEmail: host.supportEmail,
       isClosable: host.isClosable,
+      Reasoning: host.showsReasoning ? Reasoning : undefined,
+      renderMessage: host.renderMessage,
       hasSlotted: host.hasSlotted,
       emit: host.emit,
     }
@@ -59,6 +65,11 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   // Beside the texts, so that a conversation that is there already is rendered once, and not first as it was written.
   const markdown = view.getSnapshot().messages.some(({ content }) => hasMarkdown(content)) && soon(loadMarkdown())
   const load = async () => {
+    if (host.showsReasoning && !Reasoning)
+      import('./reasoning.tsx').then(part => {
+        Reasoning = part.Reasoning
+        draw()
+      }, shownWithout)
     const wanted = findLanguage(host.languages)
     if (wanted === language) return draw()
     language = wanted

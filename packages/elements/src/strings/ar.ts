@@ -31,6 +31,7 @@ export const ar: ChatStrings = {
   cancel: 'سحب الرسالة',
   cancelled: 'سُحبت الرسالة',
   sources: 'المصادر',
+  reasoning: 'كيف توصلت إلى ذلك',
   options: 'إجابات مقترحة',
   helpful: 'مفيد',
   notHelpful: 'غير مفيد',

@@ -57,6 +57,8 @@ export interface ChatStrings {
   readonly cancelled: string
   /** Heading of the sources of an answer. */
   readonly sources: string
+  /** What opens the reasoning of an answer. */
+  readonly reasoning: string
   /** Name of the group of suggested answers, for screen readers. */
   readonly options: string
   /** Label of the button that rates an answer as good. */

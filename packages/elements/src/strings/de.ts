@@ -29,6 +29,7 @@ export const de: ChatStrings = {
   cancel: 'Zurücknehmen',
   cancelled: 'Zurückgenommen',
   sources: 'Quellen',
+  reasoning: 'Wie ich darauf komme',
   options: 'Vorgeschlagene Antworten',
   helpful: 'Hilfreich',
   notHelpful: 'Nicht hilfreich',

@@ -29,6 +29,7 @@ export const en: ChatStrings = {
   cancel: 'Take back',
   cancelled: 'Taken back',
   sources: 'Sources',
+  reasoning: 'How I got here',
   options: 'Suggested answers',
   helpful: 'Helpful',
   notHelpful: 'Not helpful',

@@ -185,6 +185,9 @@ export const CHAT_STYLE = `
 .text th { background: var(--_canvas); font-weight: 650; }
 .text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
 .sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }
+.reasoning { margin-block-start: 8px; color: var(--_muted); font-size: 0.875em; }
+.reasoning summary { cursor: pointer; }
+.reasoning p { margin: 4px 0 0; white-space: pre-wrap; }
 .sources h3 { margin: 0 0 2px; font-size: 0.92em; font-weight: 600; color: var(--_muted); }
 .sources ul { margin: 0; padding: 0; list-style: none; }
 .sources li { display: flex; align-items: baseline; gap: 6px; padding-block: 2px; }

@@ -28,6 +28,72 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   const last = (page: Page) => bubbles(page).then(all => all.at(-1))
   const online = (page: Page) => page.getByText('Online').waitFor()
 
+  it('[EL-01] shows what the host draws of a message, also when it changes, and its text where the host draws none or fails', async () => {
+    const replies: Record<string, object> = {
+      track: { content: 'Your parcel is on its way.', messageData: { parcel: { stops: ['Ulm', 'Bonn'] } } },
+      fail: { content: 'As usual.', messageData: { parcel: {} } },
+    }
+    stage = await stages.open({ reply: ({ text }) => ({ content: 'Hello.', ...replies[text] }) })
+    const { page, complaints } = await stage.open(CHAT)
+    const errors: string[] = []
+    page.on('pageerror', ({ message }) => errors.push(message))
+    await online(page)
+    await page.evaluate(() => {
+      const chat = document.querySelector('ai-agent-chat') as unknown as {
+        renderMessage(message: { data: { parcel?: { stops: string[] } }; rating?: string }): Node | undefined
+      }
+      chat.renderMessage = ({ data: { parcel }, rating }) => {
+        if (!parcel) return undefined
+        const list = document.createElement('ol')
+        list.append(
+          ...parcel.stops.map(stop => {
+            const item = document.createElement('li')
+            item.textContent = `${stop} ${rating ?? ''}`
+            return item
+          }),
+        )
+        return list
+      }
+    })
+    await write(page, 'track')
+    const stops = page.locator('li', { hasText: /Ulm|Bonn/ })
+    await expect.poll(() => stops.allTextContents()).toEqual(['Ulm ', 'Bonn '])
+    expect(await page.locator('.bubble', { hasText: 'on its way' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Helpful', exact: true }).click()
+    await expect.poll(() => stops.allTextContents()).toEqual(['Ulm up', 'Bonn up'])
+    await write(page, 'hello')
+    await expect.poll(() => last(page)).toBe('Hello.')
+    await write(page, 'fail')
+    await expect.poll(() => last(page)).toBe('As usual.')
+    expect(errors[0]).toMatch(/map/)
+    await page.evaluate(() =>
+      Object.assign(document.querySelector('ai-agent-chat') ?? {}, { renderMessage: undefined }),
+    )
+    await expect.poll(() => page.locator('.bubble', { hasText: 'on its way' }).count()).toBe(1)
+    expect(await stops.count()).toBe(0)
+    expect(complaints.filter(line => !line.includes('map'))).toEqual([])
+  })
+
+  it('[EL-01] folds the reasoning of an answer, and fits its field to the expected input', async () => {
+    const messageData = { reasoning: 'Matched **article** 12.', inputType: 'email' }
+    stage = await stages.open({ reply: () => ({ content: 'Your email?', messageData }) })
+    const { page, complaints } = await stage.open(CHAT)
+    await online(page)
+    await write(page, 'hello')
+    await expect.poll(() => last(page)).toBe('Your email?')
+    const field = page.getByRole('textbox')
+    await expect.poll(() => field.getAttribute('inputmode')).toBe('email')
+    expect(await field.getAttribute('autocomplete')).toBe('email')
+    expect(await page.locator('summary').count()).toBe(0)
+    await page.evaluate(() => document.querySelector('ai-agent-chat')?.toggleAttribute('show-reasoning', true))
+    const text = page.getByText('Matched **article** 12.')
+    await page.getByText('How I got here').click()
+    await expect.poll(() => text.isVisible()).toBe(true)
+    await page.evaluate(() => document.querySelector('ai-agent-chat')?.removeAttribute('show-reasoning'))
+    await expect.poll(() => text.count()).toBe(0)
+    expect(complaints).toEqual([])
+  })
+
   it('[EL-01] holds a conversation: text, Markdown, sources, options, rating, hand-over, download', async () => {
     stage = await stages.open({
       reply: ({ text, escalation }) =>
