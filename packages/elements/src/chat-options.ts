@@ -10,7 +10,7 @@ export type ChatStringOverrides = Partial<ChatStrings & ConsentStrings>
  * Draws a message of the agent in place of its text and sources; undefined for a message that is shown as usual.
  *
  * It is called again when the message changes, with a new object. The node is put into the shadow tree of the element, where styles of
- * the page do not reach: give it styles of its own, or make it a custom element.
+ * the page do not reach: style it inline, or make it a custom element.
  */
 export type RenderMessage = (message: ConversationMessage) => Node | undefined
 
