@@ -86,6 +86,24 @@ describe('what a view stores with the session', () => {
     await leave(view, agent)
   })
 
+  it('[VIEW-30] never replaces what the user is typing while the page starts', async () => {
+    const { openView, load, show } = setUpView()
+    const first = await openView()
+    await say(first.view, 'hello', 2)
+    first.view.setDraft('of the page before')
+    await turnEventLoop()
+    await leave(first.view, first.agent)
+    const { agent } = load()
+    const view = show(agent)
+    const started = view.start()
+    view.setDraft('typed meanwhile')
+    await started
+    await turnEventLoop()
+    expect(view.getSnapshot().draft).toBe('typed meanwhile')
+    expect(await agent.getSessionData()).toMatchObject({ draft: 'typed meanwhile' })
+    await leave(view, agent)
+  })
+
   it('[VIEW-30] may be of any form that a host has stored', async () => {
     const { openView, load, show } = setUpView()
     const first = await openView()

@@ -1,3 +1,4 @@
+import type { AiAgentConfig } from '@aiagent/client'
 import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
@@ -16,16 +17,19 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
       document.body.append(chat)
     })
   /** Creates an agent of the host app, which is global. */
-  const addAgent = async (page: Page) => {
+  const addAgent = async (page: Page, options: Partial<AiAgentConfig> = {}) => {
     await page.waitForFunction(() => customElements.get('ai-agent-chat') && Object(globalThis).sdk)
-    await page.evaluate(endpoint => {
-      Object.assign(globalThis, { agent: new (Object(globalThis).sdk.AiAgent)({ id: 'help', endpoint, resume: true }) })
-    }, stage.service.url)
+    await page.evaluate(config => Object.assign(globalThis, { agent: new (Object(globalThis).sdk.AiAgent)(config) }), {
+      id: 'help',
+      endpoint: stage.service.url,
+      resume: true,
+      ...options,
+    })
   }
   /** A page with such an agent, and a chat that shows it. */
-  const openWithAgent = async () => {
+  const openWithAgent = async (options?: Partial<AiAgentConfig>) => {
     const { page } = await stage.open('', { search: '?sdk' })
-    await addAgent(page)
+    await addAgent(page, options)
     await addChat(page)
     await page.getByText('Online').waitFor()
     return page
@@ -111,6 +115,29 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
     await addChat(page)
     await page.getByText('Online').waitFor()
     expect(await page.getByRole('textbox').inputValue()).toBe('')
+  })
+
+  it('[EL-02] gives a refused message back, but never over what was typed meanwhile', async () => {
+    stage = await stages.open()
+    const page = await openWithAgent({ maxQueueSize: 1 })
+    stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    stage.service.emulator.control.dropSockets()
+    await expect.poll(() => page.evaluate(() => Object(globalThis).agent.isConnected())).toBe(false)
+    await page.evaluate(() => Object(globalThis).agent.send('waits'))
+    const field = page.getByRole('textbox')
+    await field.fill('one more')
+    await field.press('Enter')
+    await expect.poll(() => field.inputValue()).toBe('one more')
+    await page.evaluate(async () => {
+      const chat = document.querySelector('ai-agent-chat')
+      const area = chat?.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
+      area.dispatchEvent(new KeyboardEvent('keydown', { keyCode: 13, bubbles: true, cancelable: true }))
+      area.value = 'typed meanwhile'
+      area.dispatchEvent(new InputEvent('input', { bubbles: true }))
+      // Refused after the message of the text field.
+      await chat?.view?.send('another').catch(() => {})
+    })
+    expect(await field.inputValue()).toBe('typed meanwhile')
   })
 
   it('[EL-10] sends nothing with the key that ends the composition of a text', async () => {
