@@ -56,6 +56,7 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     reporters: [
       'default',
+      './scripts/test-run/hang-reporter.ts',
       ['./scripts/test-run/whole-run-reporter.ts', { outputFile: 'test-report.json' }],
       ['./scripts/test-run/closing-line-reporter.ts', { rules: true }],
     ],

@@ -19,7 +19,7 @@ export default defineConfig({
   ...shared,
   test: {
     root: import.meta.dirname,
-    reporters: ['default', '../scripts/test-run/closing-line-reporter.ts'],
+    reporters: ['default', '../scripts/test-run/hang-reporter.ts', '../scripts/test-run/closing-line-reporter.ts'],
     maxWorkers: 1,
     projects: [
       {
