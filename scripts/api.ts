@@ -1,8 +1,16 @@
 // Writes the report of each package's public API, from its build: `npm run api`. With `--check` it compares instead.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  CompilerState,
+  ConsoleMessageId,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+  type IExtractorInvokeOptions,
+} from '@microsoft/api-extractor'
 import { readCommandLine } from './command-line.ts'
-import { ownTool, ROOT, runTogether } from './tools.ts'
+import { ROOT } from './tools.ts'
 
 interface Entry {
   readonly folder: string
@@ -46,23 +54,30 @@ const check = readCommandLine(
   },
   ({ values }) => values.check,
 )
-const apiExtractor = ownTool('api-extractor')
 
 const missing = ENTRIES.filter(({ folder, types }) => !existsSync(join(ROOT, 'packages', folder, 'dist', types)))
 if (missing.length > 0) throw new Error('The packages are not built. Run `npm run build` first.')
 
-const commands = ENTRIES.map(entry => ({
-  name: `API report of ${entry.report}`,
-  command: apiExtractor,
-  args: ['run', '--config', writeSettings(entry), ...(check ? [] : ['--local'])],
-}))
-const passed = await runTogether(commands)
-if (!passed && check)
+// One program of the compiler for all entries: reading the declarations takes most of the time.
+const configs = ENTRIES.map(settingsOf)
+const also = ENTRIES.flatMap(({ folder, also }) => (also ? [join(ROOT, 'packages', folder, also)] : []))
+const additionalEntryPoints = [...configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath), ...also]
+const compilerState = CompilerState.create(configs[0] as ExtractorConfig, { additionalEntryPoints })
+const options: IExtractorInvokeOptions = {
+  compilerState,
+  localBuild: !check,
+  // It says for each entry which compiler it uses.
+  messageCallback: message => {
+    message.handled ||= message.messageId === ConsoleMessageId.Preamble
+  },
+}
+const failed = configs.filter(config => !Extractor.invoke(config, options).succeeded)
+if (failed.length > 0 && check)
   console.error('If the change of the API is meant, run `npm run build && npm run api` and commit the reports.')
-process.exitCode = passed ? 0 : 1
+process.exitCode = failed.length > 0 ? 1 : 0
 
 /** One set of settings per entry, inside the package, since the report is named after the package around it. */
-function writeSettings({ folder, types, report, also }: Entry): string {
+function settingsOf({ folder, types, report }: Entry): ExtractorConfig {
   const projectFolder = join(ROOT, 'packages', folder)
   const reportFolder = join(projectFolder, 'etc')
   const cache = join(projectFolder, '.cache', 'api')
@@ -77,20 +92,15 @@ function writeSettings({ folder, types, report, also }: Entry): string {
     strict: true,
     skipLibCheck: true,
   }
-  const silent = { logLevel: 'none', addToApiReportFile: false }
-  const path = join(cache, `${report}.json`)
-  writeFileSync(
-    path,
-    JSON.stringify({
+  const silent = { logLevel: ExtractorLogLevel.None, addToApiReportFile: false }
+  return ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(projectFolder, 'package.json'),
+    configObject: {
       projectFolder,
       mainEntryPointFilePath: join(projectFolder, 'dist', types),
       newlineKind: 'lf',
-      compiler: {
-        overrideTsconfig: {
-          compilerOptions,
-          files: [join(projectFolder, 'dist', types), ...(also ? [join(projectFolder, also)] : [])],
-        },
-      },
+      compiler: { overrideTsconfig: { compilerOptions, files: [join(projectFolder, 'dist', types)] } },
       apiReport: {
         enabled: true,
         reportFileName: `${report}.api.md`,
@@ -102,17 +112,16 @@ function writeSettings({ folder, types, report, also }: Entry): string {
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
       messages: {
-        compilerMessageReporting: { default: { logLevel: 'error' } },
+        compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
         extractorMessageReporting: {
-          default: { logLevel: 'error' },
-          'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
+          default: { logLevel: ExtractorLogLevel.Error },
+          'ae-forgotten-export': { logLevel: ExtractorLogLevel.None, addToApiReportFile: true },
           'ae-missing-release-tag': silent,
           'ae-undocumented': silent,
           'ae-unresolved-link': silent,
         },
         tsdocMessageReporting: { default: silent },
       },
-    }),
-  )
-  return path
+    },
+  })
 }
