@@ -2,9 +2,11 @@
 // Fails if one of them fails or does not exit within the limit; with REQUIRE_ALL_TESTS, also if one is skipped.
 
 import { spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleForNode } from '@aiagent/test-support/node-bundle'
 import { readCommandLine } from '../scripts/command-line.ts'
 
 /** Time limit of one example, in milliseconds. The slowest takes two seconds on an idle machine. */
@@ -29,9 +31,16 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 const programs = (await readdir(folder)).filter(name => name.endsWith('.ts') && !HELPERS.includes(name)).sort()
 if (programs.length === 0) throw new Error(`No example in ${folder}.`)
 
+// Compiled once for all, but for those that start a TypeScript source themselves: they run as the README says.
+const sources = await Promise.all(programs.map(program => readFile(join(folder, program), 'utf8')))
+const starting = programs.filter((_program, index) => sources[index]?.includes("'node:child_process'"))
+const [first = '', ...others] = programs.filter(program => !starting.includes(program))
+const bundle = await bundleForNode(join(folder, first), ...others.map(program => join(folder, program)))
+
 let failed = 0
 const waiting = [...programs]
 await Promise.all(Array.from({ length: availableParallelism() }, runWaiting))
+await bundle.remove()
 console.log(`${programs.length - failed} examples passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
@@ -52,10 +61,10 @@ async function runWaiting(): Promise<void> {
 
 function run(program: string): Promise<Outcome> {
   const start = performance.now()
-  const child = spawn(process.execPath, ['--conditions=@aiagent/source', '--import', 'tsx', program], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const args = starting.includes(program)
+    ? ['--conditions=@aiagent/source', '--import', 'tsx', program]
+    : [join(bundle.folder, program.replace(/ts$/, 'mjs'))]
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   return new Promise((resolve, reject) => {
     let output = ''
     let timedOut = false

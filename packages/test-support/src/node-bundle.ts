@@ -5,28 +5,31 @@ import { build, type Plugin } from 'esbuild'
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/', import.meta.url))
 
-/** A program that Node starts without compiling TypeScript. */
+/** Programs that Node starts without compiling TypeScript. */
 export interface NodeBundle {
-  /** Path of the program, for `spawn(process.execPath, [file])`. */
+  /** Path of the first program, for `spawn(process.execPath, [file])`. */
   readonly file: string
-  /** Removes the program. */
+  /** Folder of all programs. Each is named as its source, with the ending `.mjs`. */
+  readonly folder: string
+  /** Removes the programs. */
   remove(): Promise<void>
 }
 
 /**
- * Bundles a program and the workspace packages it imports from source, so that tests can start it many times: starting it
+ * Bundles programs and the workspace packages they import from source, so that tests can start them many times: starting one
  * with tsx takes three times the processor time, most of it for compiling.
  *
- * @param entry path of the program's TypeScript source
- * @throws {Error} when the source does not compile or an import does not resolve
+ * @param entry path of a program's TypeScript source
+ * @param others further programs in the same folder
+ * @throws {Error} when a source does not compile or an import does not resolve
  */
-export async function bundleForNode(entry: string): Promise<NodeBundle> {
+export async function bundleForNode(entry: string, ...others: readonly string[]): Promise<NodeBundle> {
   await mkdir(CACHE, { recursive: true })
   // Inside the repository, so that the program resolves the packages that are not bundled.
   const folder = await mkdtemp(join(CACHE, `program-${process.pid}-`))
   await removeLeftovers()
   await build({
-    entryPoints: [entry],
+    entryPoints: [entry, ...others],
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -40,6 +43,7 @@ export async function bundleForNode(entry: string): Promise<NodeBundle> {
   })
   return {
     file: join(folder, `${basename(entry, extname(entry))}.mjs`),
+    folder,
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
