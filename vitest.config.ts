@@ -7,9 +7,6 @@ import { PAGES } from './scripts/test-run/whole-run.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
 
-/** A test fails if no expectation was checked: for example, where all of them are in a callback that never ran. */
-const proving = { ...limits, expect: { ...limits.expect, requireAssertions: true } }
-
 /**
  * Files share a thread and its loaded modules, which saves two thirds of their time. For tests that leave neither the
  * process nor a module changed.
@@ -65,7 +62,7 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'unit',
-          ...proving,
+          ...limits,
           ...sharedThreads,
           ...computing,
           include: inProcessTests,
@@ -75,7 +72,7 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'node',
-          ...proving,
+          ...limits,
           ...sharedProcesses,
           ...waiting,
           include: [
@@ -91,7 +88,7 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'conformance',
-          ...proving,
+          ...limits,
           ...sharedThreads,
           ...computing,
           include: ['conformance/**/*.test.ts'],

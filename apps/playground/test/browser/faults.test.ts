@@ -54,7 +54,9 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
   it('[PLAY-05] break the service: refuse, restart, forget and end a session', async () => {
     const visitor = await open()
     const { page } = visitor
+    const isRefusing = () => page.getByRole('button', { name: 'Refuse' }).getAttribute('aria-pressed')
     await visitor.breaks('Refuse')
+    await expect.poll(isRefusing).toBe('true')
     await visitor.breaks('Cut')
     await page
       .getByText(/HTTP status 503/)
@@ -62,6 +64,7 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
       .waitFor()
     await visitor.sees('reconnecting')
     await visitor.breaks('Refuse')
+    await expect.poll(isRefusing).toBe('false')
     // After several refusals the next attempt may be far away. A network that comes back causes one at once.
     await page.evaluate(() => dispatchEvent(new Event('online')))
     await visitor.sees('connected')

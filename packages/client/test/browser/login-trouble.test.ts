@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium())('a browser that cannot do a login', () => {
     await elsewhere.goto(page.url())
     await elsewhere.click('button[value="customer"]')
     await elsewhere.waitForURL(`${stage.origin}/callback.html?**`)
-    await elsewhere.waitForFunction(() => /refresh/i.test(document.body.textContent ?? ''))
+    await expect.poll(() => elsewhere.textContent('body')).toMatch(/refresh/i)
     // The application can sign in again.
     await elsewhere.goto(stage.address({ authScheme: 'redirect' }))
     expectNoReason(await outcomeOf(elsewhere, 'start'))

@@ -122,6 +122,7 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
     await page.unroute(pattern)
     await again.click()
     await page.getByText('Online').waitFor()
+    expect(await again.count()).toBe(0)
   })
 
   it.each([
@@ -139,12 +140,14 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
         page.evaluate(() =>
           new Promise(resolve => addEventListener('aiagent-error', resolve, { once: true })).then(() => {}),
         )
+      const reload = page.getByRole('button', { name: 'Reload the page' })
       await Promise.all([failed(), again.click()])
       await again.waitFor()
+      expect(await reload.count()).toBe(0)
       await page.evaluate(() => Reflect.deleteProperty(navigator, 'onLine'))
       await Promise.all([failed(), again.click()])
       await page.unroute(pattern)
-      await page.getByRole('button', { name: 'Reload the page' }).click()
+      await reload.click()
       await launcher(page).click()
       await page.getByText('Online').waitFor()
     },

@@ -99,6 +99,7 @@ describe.skipIf(!hasChromium())('the panel of a login', () => {
     await button(page, 'Cancel').click()
     await signIn(await openWindow(page, 'Sign in'))
     await page.getByText('Online').waitFor()
+    expect(await button(page, 'Sign in').count()).toBe(0)
   })
 
   it('[EL-26] asks to sign in again when the browser blocks the window', async () => {
