@@ -1,21 +1,14 @@
-// Checks types: the whole tree as Node sees it, then each part that must also run in a page without Node's types, so
-// that no global of Node slips into it.
+// Checks types: the whole tree as Node sees it, then all that must also run in a page without Node's types, so that no global of
+// Node slips into it, and the protocol without those of a page too.
 
 import { join } from 'node:path'
 import { writeListings } from '../docs/listings.ts'
 import { readCommandLine } from './command-line.ts'
 import { ownTool, ROOT, runTogether } from './tools.ts'
 
-const PROJECTS = [
-  'tsconfig.json',
-  'packages/protocol/tsconfig.json',
-  'packages/client/tsconfig.json',
-  'packages/view/tsconfig.json',
-  'packages/emulator/tsconfig.core.json',
-  'apps/playground/tsconfig.json',
-]
+const PROJECTS = ['tsconfig.json', 'packages/protocol/tsconfig.json', 'tsconfig.pages.json']
 
-readCommandLine({ name: 'types', about: 'Checks the types of the whole tree, and of each part.', options: {} })
+readCommandLine({ name: 'types', about: 'Checks the types of the whole tree, and of what runs in pages.', options: {} })
 
 // The code in the documents is compiled with the tree.
 writeListings(ROOT, join(ROOT, '.cache', 'listings'))
