@@ -1,5 +1,5 @@
 /**
- * What proves a rule: a scenario of this folder on every wire; a test of a whole page, which `npm run pages` runs; or any test
+ * What proves a rule: a scenario of this folder; a test of a whole page, which `npm run pages` runs; or any test
  * with the rule's id in its title. Rules of sign-in need a real browser; those of trust (SEC), reliability (REL), the
  * conversation view (VIEW) and adoption (ADOPT) have their tests next to the code.
  */
@@ -11,9 +11,6 @@ export interface Rule {
   readonly text: string
   readonly proof: Proof
 }
-
-/** The ways between client and service that a scenario runs on; its title ends with one of them in parentheses. */
-export const WIRE_NAMES = ['in process', 'over a port'] as const
 
 /** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust), REL (reliability), VIEW,
  * PLAY (the playground) and ADOPT (doctor, tests of talks, telemetry).

@@ -1,35 +1,39 @@
 import { it } from 'vitest'
 import { findRule } from './rules.ts'
-import { type Service, type ServiceOptions, WIRES } from './wire.ts'
+import { inProcess, overPort, type Service, type ServiceOptions, type Wire } from './wire.ts'
 
 /** Longer than any single wait within a scenario, so that the wait can report what did not happen. */
 const LIMIT_MS = 20_000
 
 type RuleIds = string | readonly string[]
 
+type Scenario = (service: Service) => void | Promise<void>
+
 /**
- * Declares a scenario that proves rules, whose ids are put into its test titles. It runs once per wire, in process and
- * over a port, against a new service that is closed afterwards.
+ * Declares a scenario that proves rules, whose ids are put into its test title. It runs in process against a new service, which is
+ * closed afterwards.
  */
-export function verifies(
-  rules: RuleIds,
-  title: string,
-  run: (service: Service) => void | Promise<void>,
-  options: ServiceOptions = {},
-): void {
-  for (const wire of WIRES) {
-    it(`${titleOf(rules, title)} (${wire.name})`, { timeout: LIMIT_MS }, async () => {
-      const service = await wire.serve(options)
-      try {
-        await run(service)
-      } catch (error) {
-        // A failure of close() after a failed scenario is only a consequence.
-        await service.close().catch(() => {})
-        throw error
-      }
-      await service.close()
-    })
-  }
+export function verifies(rules: RuleIds, title: string, run: Scenario): void {
+  declare(titleOf(rules, title), inProcess, run, {})
+}
+
+/** Declares a scenario about what passes between client and service, which runs once per wire: in process and over a port. */
+export function verifiesOnEachWire(rules: RuleIds, title: string, run: Scenario, options: ServiceOptions = {}): void {
+  for (const wire of [inProcess, overPort]) declare(`${titleOf(rules, title)} (${wire.name})`, wire, run, options)
+}
+
+function declare(title: string, wire: Wire, run: Scenario, options: ServiceOptions): void {
+  it(title, { timeout: LIMIT_MS }, async () => {
+    const service = await wire.serve(options)
+    try {
+      await run(service)
+    } catch (error) {
+      // A failure of close() after a failed scenario is only a consequence.
+      await service.close().catch(() => {})
+      throw error
+    }
+    await service.close()
+  })
 }
 
 /** Declares a scenario that needs no service. */

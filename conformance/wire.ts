@@ -5,7 +5,6 @@ import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
 import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { ObservedClock, systemClock } from './observed-clock.ts'
 import { type RawHandler, type RawService, rawServiceInProcess, rawServiceOverPort } from './raw-service.ts'
-import { WIRE_NAMES } from './rules.ts'
 import { newTab, type Place } from './tab.ts'
 import { reply, WORLD } from './world.ts'
 
@@ -190,8 +189,8 @@ export class Service {
   }
 }
 
-const inProcess: Wire = {
-  name: WIRE_NAMES[0],
+export const inProcess: Wire = {
+  name: 'in process',
   async serve() {
     const time = new ManualClock()
     const emulator = createEmulator({ world: WORLD, reply, clock: time })
@@ -208,7 +207,7 @@ const inProcess: Wire = {
 }
 
 export const overPort: Wire = {
-  name: WIRE_NAMES[1],
+  name: 'over a port',
   async serve(options) {
     const time = options.time === 'by hand' ? new ManualClock() : undefined
     const emulation: EmulatorOptions = { world: WORLD, reply, ...(time && { clock: time }) }
@@ -229,9 +228,6 @@ export const overPort: Wire = {
 const LIMIT_MS = 15_000
 /** Longer timers are time limits, which a scenario passes only on purpose. */
 const SHORT_WAIT_MS = 1_000
-
-/** The transports on which each scenario runs. */
-export const WIRES: readonly Wire[] = [inProcess, overPort]
 
 function controlOf(emulator: Emulator): ServiceControl {
   return { ...emulator.control, change: behaviour => void Object.assign(emulator.settings, behaviour) }

@@ -134,7 +134,6 @@ verifies(
     await service.elapse(FIVE_MINUTES_MS * 2)
     expect(journal.of('tokenExpiring')).toHaveLength(1)
   },
-  { time: 'by hand' },
 )
 
 verifies(

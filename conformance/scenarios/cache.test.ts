@@ -15,7 +15,6 @@ import { newTab, type Place, reloaded } from '../tab.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-const BY_HAND = { time: 'by hand' } as const
 const DETAILS = paths.agentDetails('help')
 
 /** Keys of the entries in a storage. */
@@ -52,26 +51,20 @@ verifies(
     expect((await start(service, reloaded(tab))).getContext()).toEqual({ plan: 'gold' })
     expect(countRequests(service, DETAILS)).toBe(2)
   },
-  BY_HAND,
 )
 
-verifies(
-  'CFG-09',
-  'ttl limits how long responses are fresh; with 0 nothing is cached',
-  async service => {
-    const tab = newTab()
-    await start(service, tab, { ttl: 10_000 })
-    await service.elapse(9_999)
-    await start(service, reloaded(tab), { ttl: 10_000 })
-    expect(countRequests(service, DETAILS)).toBe(1)
-    await service.elapse(1)
-    await start(service, reloaded(tab), { ttl: 10_000 })
-    expect(countRequests(service, DETAILS)).toBe(2)
-    await start(service, reloaded(tab), { ttl: 0 })
-    expect(countRequests(service, DETAILS)).toBe(3)
-  },
-  BY_HAND,
-)
+verifies('CFG-09', 'ttl limits how long responses are fresh; with 0 nothing is cached', async service => {
+  const tab = newTab()
+  await start(service, tab, { ttl: 10_000 })
+  await service.elapse(9_999)
+  await start(service, reloaded(tab), { ttl: 10_000 })
+  expect(countRequests(service, DETAILS)).toBe(1)
+  await service.elapse(1)
+  await start(service, reloaded(tab), { ttl: 10_000 })
+  expect(countRequests(service, DETAILS)).toBe(2)
+  await start(service, reloaded(tab), { ttl: 0 })
+  expect(countRequests(service, DETAILS)).toBe(3)
+})
 
 /** The same store with asynchronous results. */
 function answeringLater(store: CacheAdapter): CacheAdapter {
@@ -222,7 +215,6 @@ for (const [what, adapter, warnings] of [
       expect(journal.of('error')).toEqual([])
       expect(service.printed.filter(line => /\[WARN\].*(?:store|cache adapter)/.test(line))).toHaveLength(warnings)
     },
-    BY_HAND,
   )
 
 /** A storage that refuses the given operations, like a full or blocked one. */
@@ -292,5 +284,4 @@ verifies(
       .catch(() => {})
     expect(isStored()).toBe(false)
   },
-  BY_HAND,
 )

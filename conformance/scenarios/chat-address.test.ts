@@ -2,7 +2,7 @@ import { paths } from '@aiagent/protocol'
 import { eventually, FakeWebSocket } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
 /** Records the address of a socket that never opens. */
@@ -17,11 +17,15 @@ async function addressOf(service: Service, config: object): Promise<URL> {
   return new URL(FakeWebSocket.last.url)
 }
 
-verifies('WS-01', 'the chat address is wss:// and the webSocketDomain of the agent if it has one', async service => {
-  expect((await addressOf(service, { id: 'own-host' })).origin).toBe('wss://chat.example.test')
-})
+verifiesOnEachWire(
+  'WS-01',
+  'the chat address is wss:// and the webSocketDomain of the agent if it has one',
+  async service => {
+    expect((await addressOf(service, { id: 'own-host' })).origin).toBe('wss://chat.example.test')
+  },
+)
 
-verifies(
+verifiesOnEachWire(
   'WS-01',
   'the chat address is wss://chat. and the aiAgentDomain if the agent has no webSocketDomain',
   async service => {
@@ -31,7 +35,7 @@ verifies(
   },
 )
 
-verifies('WS-01', 'a chat opens at a webSocketDomain with scheme and port', async service => {
+verifiesOnEachWire('WS-01', 'a chat opens at a webSocketDomain with scheme and port', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   expect((await agent.getAgentDetails()).webSocketDomain).toBe(service.endpoint.replace(/^http/, 'ws'))
@@ -40,7 +44,7 @@ verifies('WS-01', 'a chat opens at a webSocketDomain with scheme and port', asyn
   expect(service.openings).toHaveLength(1)
 })
 
-verifies(
+verifiesOnEachWire(
   'WS-02',
   'the session id is sent as the query parameter sessionId, encoded as search parameters are',
   async service => {
@@ -56,22 +60,26 @@ verifies(
   },
 )
 
-verifies('CFG-10', 'with a sessionId there is no session call, and the id is used unchanged', async service => {
-  const first = await service.connectedAgent()
-  const sessionId = service.session
-  await service.through(first.disconnect())
-  const calls = () => service.requestsTo(paths.session('help')).length
-  expect(calls()).toBe(1)
+verifiesOnEachWire(
+  'CFG-10',
+  'with a sessionId there is no session call, and the id is used unchanged',
+  async service => {
+    const first = await service.connectedAgent()
+    const sessionId = service.session
+    await service.through(first.disconnect())
+    const calls = () => service.requestsTo(paths.session('help')).length
+    expect(calls()).toBe(1)
 
-  const agent = await service.connectedAgent({ sessionId })
-  const journal = new Journal(agent)
-  await agent.send('hello')
-  await eventually(() => journal.answers.length)
-  expect(calls()).toBe(1)
-  expect(service.openings).toEqual([sessionId, sessionId])
-  expect((await addressOf(service, { sessionId: 42 })).searchParams.get('sessionId')).toBe('42')
-  expect(calls()).toBe(1)
-})
+    const agent = await service.connectedAgent({ sessionId })
+    const journal = new Journal(agent)
+    await agent.send('hello')
+    await eventually(() => journal.answers.length)
+    expect(calls()).toBe(1)
+    expect(service.openings).toEqual([sessionId, sessionId])
+    expect((await addressOf(service, { sessionId: 42 })).searchParams.get('sessionId')).toBe('42')
+    expect(calls()).toBe(1)
+  },
+)
 
 const UNUSABLE = [
   '',
@@ -87,7 +95,7 @@ const UNUSABLE = [
   true,
 ]
 
-verifies(['CFG-10', 'REST-10'], 'the constructor rejects an unusable sessionId', service => {
+verifiesOnEachWire(['CFG-10', 'REST-10'], 'the constructor rejects an unusable sessionId', service => {
   for (const sessionId of UNUSABLE) {
     const create = () => service.newAgent({ sessionId: sessionId as never })
     expect(create, String(sessionId)).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }))
@@ -95,7 +103,7 @@ verifies(['CFG-10', 'REST-10'], 'the constructor rejects an unusable sessionId',
   expect(service.control.requests()).toEqual([])
 })
 
-verifies(
+verifiesOnEachWire(
   'REST-10',
   'setSessionId() and restartConnection() reject an unusable id, and the current session stays',
   async service => {
@@ -120,7 +128,7 @@ verifies(
   },
 )
 
-verifies('REST-10', 'setSessionId() applies from the next connection on', async service => {
+verifiesOnEachWire('REST-10', 'setSessionId() applies from the next connection on', async service => {
   const other = await service.connectedAgent()
   const supplied = service.session
   await service.through(other.disconnect())

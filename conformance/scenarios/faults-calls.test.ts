@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { outcomeOf, watched } from '../leak-watch.ts'
 import { newTab, reloaded } from '../tab.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
 /** Time limit of a REST call. */
@@ -46,7 +46,7 @@ const TROUBLES: Record<string, { fault: StandingFault; waits?: true; isRepeated?
 }
 
 for (const [name, { fault, waits, isRepeated, says }] of Object.entries(TROUBLES)) {
-  verifies(
+  verifiesOnEachWire(
     ['OWN-01', 'REST-09'],
     `initialize() settles when any of its calls ${name}, and the next run works`,
     watched(async (service, watch) => {
@@ -85,7 +85,7 @@ for (const [name, { fault, waits, isRepeated, says }] of Object.entries(TROUBLES
   )
 }
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'ERR-04'],
   'a session call that fails three times rejects three times, and the fourth run repeats only this call',
   watched(async service => {
@@ -105,7 +105,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   'OWN-01',
   'initialize() rejects while the service restarts, and works once it is back',
   watched(async service => {
@@ -125,7 +125,7 @@ verifies(
   { time: 'by hand' },
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'REST-01'],
   'a stored token that the service no longer accepts is replaced when another agent starts with it',
   watched(async service => {
@@ -139,7 +139,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'REST-09'],
   "a host's token that the service no longer accepts rejects with a clear error",
   watched(async service => {

@@ -3,7 +3,7 @@ import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { type LeakWatch, outcomeOf, watched } from '../leak-watch.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
 const BY_HAND = { time: 'by hand' } as const
@@ -42,7 +42,7 @@ async function expectCleanEnd(service: Service, watch: LeakWatch, agent: AiAgent
   expect(service.clock.pending).toEqual([])
 }
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'FLOW-03'],
   'connect() settles when upgrades are refused, reconnects continue, and queued messages arrive once and in order',
   watched(async (service, watch) => {
@@ -63,7 +63,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'OWN-02'],
   'connect() settles when an upgrade hangs, and a late response opens no second socket',
   watched(async (service, watch) => {
@@ -88,7 +88,7 @@ verifies(
   BY_HAND,
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'FLOW-02'],
   'disconnect() settles while an upgrade hangs, and leaves nothing behind',
   watched(async (service, watch) => {
@@ -109,7 +109,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   ['FLOW-04', 'OWN-06'],
   'a service restart with memory keeps the session, and messages sent meanwhile arrive once and in order',
   watched(async (service, watch) => {
@@ -134,7 +134,7 @@ verifies(
   BY_HAND,
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-04', 'FLOW-08'],
   'a service restart without memory emits an error, and messages sent meanwhile arrive in a new session with the context',
   watched(async (service, watch) => {
@@ -160,7 +160,7 @@ verifies(
   BY_HAND,
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-01', 'OWN-02'],
   'on a dead connection that looks open every call settles, and the next connection works',
   watched(async (service, watch) => {
@@ -188,7 +188,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-06', 'FLOW-05'],
   'a slow, jittery link changes no order, in either direction',
   watched(async (service, watch) => {
@@ -208,7 +208,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   'OWN-06',
   'frames lost by the network are not sent again, and the others keep their order',
   watched(async (service, watch) => {
@@ -228,7 +228,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-03', 'FLOW-03'],
   'a service that closes the chat with one code after the other leaves one socket, and no message is lost or doubled',
   watched(async (service, watch) => {
@@ -249,7 +249,7 @@ verifies(
   }),
 )
 
-verifies(
+verifiesOnEachWire(
   ['OWN-06', 'FLOW-03'],
   'a token that expires during an outage is renewed, and the next connection starts with the new one',
   watched(async (service, watch) => {

@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import { type Burst, serveBurst } from '../burst-server.ts'
 import { Journal } from '../journal.ts'
 import { watched } from '../leak-watch.ts'
-import { verifies, verifiesAlone } from '../verifies.ts'
+import { verifiesAlone, verifiesOnEachWire } from '../verifies.ts'
 import { overPort, type Service } from '../wire.ts'
 
 const ANSWER = { persona: 'agent', role: 'customer support agent' }
@@ -43,7 +43,7 @@ const HOSTILE: Record<string, string> = {
   'a number beyond the range of a double': '{"persona":"agent","role":"r","timestamp":1e999,"content":"c"}',
 }
 
-verifies(
+verifiesOnEachWire(
   'WS-04',
   'no hostile frame pollutes a prototype, breaks the next frame, or ends the chat',
   watched(async service => {
@@ -125,7 +125,7 @@ const frame = fc
     ...(data && { messageData: { ...data, ...(escalation && { escalationData: escalation }) } }),
   }))
 
-verifies(
+verifiesOnEachWire(
   'WS-04',
   'wrong types in any field break neither the client nor the next frame, and every frame emits one event',
   watched(async (service, watch) => {

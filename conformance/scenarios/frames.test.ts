@@ -16,7 +16,7 @@ import serverFixtures from '@aiagent/protocol/fixtures/server-messages.json' wit
 import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 
 /** The typed event of each kind of service frame, beside `message`. */
 function ownEvent({ persona, role }: ServerMessage): string | undefined {
@@ -30,7 +30,7 @@ function ownEvent({ persona, role }: ServerMessage): string | undefined {
   return events[`${persona} ${role}`]
 }
 
-verifies('WS-04', 'every client frame arrives in its documented form', async service => {
+verifiesOnEachWire('WS-04', 'every client frame arrives in its documented form', async service => {
   const agent = await service.connectedAgent()
   const frames = clientFixtures.map(({ frame }) => frame as ClientMessage)
   // The graceful disconnect ends the connection, so it comes last.
@@ -44,7 +44,7 @@ verifies('WS-04', 'every client frame arrives in its documented form', async ser
   expect(service.control.frames(service.session).map(({ data }) => JSON.parse(String(data)))).toEqual(expected)
 })
 
-verifies('WS-04', 'every service frame is understood', async service => {
+verifiesOnEachWire('WS-04', 'every service frame is understood', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   const frames = serverFixtures.map(({ frame }) => frame as unknown as ServerMessage)
@@ -93,30 +93,34 @@ verifies('WS-04', 'every service frame is understood', async service => {
   )
 })
 
-verifies('WS-04', 'a stale or expired token error of any code is answered with a new token', async service => {
-  const requests = serverFixtures
-    .map(({ frame }) => frame as ServerMessage)
-    .filter(({ role }) => role.endsWith('_token'))
-  expect(requests).toHaveLength(3)
-  let issued = 0
-  const fresh = () => service.control.issueToken({ lifeSeconds: 3600 + ++issued })
-  const agent = service.newAgent({
-    id: 'account',
-    auth: { type: 'pre-auth', accessToken: fresh(), refreshTokenFn: fresh },
-  })
-  await agent.initialize()
-  await agent.connect()
-  const tokens = () =>
-    service.frames().flatMap(({ role, messageData }) => (role === 'token' ? [messageData?.['token']] : []))
-  await eventually(() => tokens().length === 1)
-  for (const [index, request] of requests.entries()) {
-    service.control.pushFrame(service.session, request)
-    await eventually(() => tokens().length === index + 2)
-  }
-  expect(new Set(tokens()).size).toBe(4)
-})
+verifiesOnEachWire(
+  'WS-04',
+  'a stale or expired token error of any code is answered with a new token',
+  async service => {
+    const requests = serverFixtures
+      .map(({ frame }) => frame as ServerMessage)
+      .filter(({ role }) => role.endsWith('_token'))
+    expect(requests).toHaveLength(3)
+    let issued = 0
+    const fresh = () => service.control.issueToken({ lifeSeconds: 3600 + ++issued })
+    const agent = service.newAgent({
+      id: 'account',
+      auth: { type: 'pre-auth', accessToken: fresh(), refreshTokenFn: fresh },
+    })
+    await agent.initialize()
+    await agent.connect()
+    const tokens = () =>
+      service.frames().flatMap(({ role, messageData }) => (role === 'token' ? [messageData?.['token']] : []))
+    await eventually(() => tokens().length === 1)
+    for (const [index, request] of requests.entries()) {
+      service.control.pushFrame(service.session, request)
+      await eventually(() => tokens().length === index + 2)
+    }
+    expect(new Set(tokens()).size).toBe(4)
+  },
+)
 
-verifies('WS-04', 'an unknown or malformed frame never breaks the next one', async service => {
+verifiesOnEachWire('WS-04', 'an unknown or malformed frame never breaks the next one', async service => {
   const agent = await service.connectedAgent({ logLevel: LogLevel.FATAL })
   const journal = new Journal(agent)
   let unreadable = 0
@@ -153,7 +157,7 @@ verifies('WS-04', 'an unknown or malformed frame never breaks the next one', asy
   expect(service.openings).toHaveLength(1)
 })
 
-verifies('WS-05', 'an escalation carries escalationData with liveDomain and entrypointUrl', async service => {
+verifiesOnEachWire('WS-05', 'an escalation carries escalationData with liveDomain and entrypointUrl', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   await agent.send('I want to talk to a human')
@@ -168,7 +172,7 @@ verifies('WS-05', 'an escalation carries escalationData with liveDomain and entr
   expect(journal.of('message').at(-1)).toMatchObject({ data: { messageData: { escalation: true, escalationData } } })
 })
 
-verifies('OWN-20', 'an escalation is emitted after its agentMessage', async service => {
+verifiesOnEachWire('OWN-20', 'an escalation is emitted after its agentMessage', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   await agent.send('I want to talk to a human')
@@ -199,7 +203,7 @@ verifies('OWN-20', 'an escalation is emitted after its agentMessage', async serv
   expect(journal.of('escalation')).toHaveLength(2)
 })
 
-verifies('OPS-06', 'the message helpers create frames that the service understands', async service => {
+verifiesOnEachWire('OPS-06', 'the message helpers create frames that the service understands', async service => {
   const agent = await service.connectedAgent({ transcriptConfig: {} })
   const journal = new Journal(agent)
   await agent.send(createAgentMessage({ content: 'hello' }))
@@ -236,7 +240,7 @@ verifies('OPS-06', 'the message helpers create frames that the service understan
   expect(journal.of('closed')).toMatchObject([{ code: 1000, willReconnect: false }])
 })
 
-verifies('OPS-06', 'the message helpers return plain objects with the given ids and names', () => {
+verifiesOnEachWire('OPS-06', 'the message helpers return plain objects with the given ids and names', () => {
   const ids = { messageId: 'mine', from: 'me', to: 'you' }
   expect(createAgentMessage({ content: 'hello', ...ids })).toEqual({
     ...ids,

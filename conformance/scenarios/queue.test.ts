@@ -2,48 +2,56 @@ import { MessageError } from '@aiagent/client'
 import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `message ${from + index}`)
 
-verifies('FLOW-04', 'send() while disconnected queues up to maxQueueSize and rejects beyond it', async service => {
-  const agent = service.newAgent({ maxQueueSize: 5 })
-  const journal = new Journal(agent)
-  await agent.initialize()
-  for (const text of numbered(0, 5)) await agent.send(text)
-  expect(agent.getQueueSize()).toBe(5)
+verifiesOnEachWire(
+  'FLOW-04',
+  'send() while disconnected queues up to maxQueueSize and rejects beyond it',
+  async service => {
+    const agent = service.newAgent({ maxQueueSize: 5 })
+    const journal = new Journal(agent)
+    await agent.initialize()
+    for (const text of numbered(0, 5)) await agent.send(text)
+    expect(agent.getQueueSize()).toBe(5)
 
-  const refused = agent.send({ content: 'one too many', messageId: 'mine' })
-  await expect(refused).rejects.toBeInstanceOf(MessageError)
-  await expect(refused).rejects.toMatchObject({
-    reason: 'queue_full',
-    messageId: 'mine',
-    message: expect.stringContaining('maxQueueSize'),
-  })
+    const refused = agent.send({ content: 'one too many', messageId: 'mine' })
+    await expect(refused).rejects.toBeInstanceOf(MessageError)
+    await expect(refused).rejects.toMatchObject({
+      reason: 'queue_full',
+      messageId: 'mine',
+      message: expect.stringContaining('maxQueueSize'),
+    })
 
-  // The rejected message leaves no trace, and no queued message is lost.
-  expect(agent.getQueueSize()).toBe(5)
-  expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(numbered(0, 5))
-  expect(journal.of('transcriptUpdate')).toHaveLength(5)
-  await agent.connect()
-  await service.until(() => journal.answers.length === 5)
-  expect(service.said()).toEqual(numbered(0, 5))
-  await agent.send('room again')
-  await eventually(() => service.said().length === 6)
-})
+    // The rejected message leaves no trace, and no queued message is lost.
+    expect(agent.getQueueSize()).toBe(5)
+    expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(numbered(0, 5))
+    expect(journal.of('transcriptUpdate')).toHaveLength(5)
+    await agent.connect()
+    await service.until(() => journal.answers.length === 5)
+    expect(service.said()).toEqual(numbered(0, 5))
+    await agent.send('room again')
+    await eventually(() => service.said().length === 6)
+  },
+)
 
-verifies('FLOW-04', 'messages sent during an outage are queued and sent when the chat is open again', async service => {
-  const agent = await service.connectedAgent({ maxQueueSize: 2, baseReconnectDelay: 5, maxReconnectDelay: 5 })
-  service.control.dropSockets()
-  await eventually(() => !agent.isConnected())
-  const ids = await Promise.allSettled([agent.send('first'), agent.send('second'), agent.send('third')])
-  expect(ids.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-  await service.until(() => service.said().length === 2)
-  expect(service.said()).toEqual(['first', 'second'])
-})
+verifiesOnEachWire(
+  'FLOW-04',
+  'messages sent during an outage are queued and sent when the chat is open again',
+  async service => {
+    const agent = await service.connectedAgent({ maxQueueSize: 2, baseReconnectDelay: 5, maxReconnectDelay: 5 })
+    service.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    const ids = await Promise.allSettled([agent.send('first'), agent.send('second'), agent.send('third')])
+    expect(ids.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    await service.until(() => service.said().length === 2)
+    expect(service.said()).toEqual(['first', 'second'])
+  },
+)
 
-verifies(
+verifiesOnEachWire(
   'FLOW-05',
   'a flush sends bursts of 16 with 5 ms between them, and after a late wake-up as many as the elapsed time allows',
   async service => {
@@ -78,7 +86,7 @@ verifies(
   { time: 'by hand' },
 )
 
-verifies(
+verifiesOnEachWire(
   ['FLOW-05', 'EVT-06'],
   'a full queue is sent in order, and queueFlushed is emitted once with the count',
   async service => {
@@ -95,7 +103,7 @@ verifies(
   },
 )
 
-verifies(
+verifiesOnEachWire(
   ['FLOW-05', 'EVT-06'],
   'a flush interrupted by a drop continues with the next connection and emits one queueFlushed with the total',
   async service => {
@@ -117,7 +125,7 @@ verifies(
   { time: 'by hand' },
 )
 
-verifies('EVT-06', 'a connection without queued messages emits no queueFlushed', async service => {
+verifiesOnEachWire('EVT-06', 'a connection without queued messages emits no queueFlushed', async service => {
   const agent = service.newAgent({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
   const journal = new Journal(agent)
   await agent.initialize()
@@ -131,7 +139,7 @@ verifies('EVT-06', 'a connection without queued messages emits no queueFlushed',
   expect(journal.of('queueFlushed')).toEqual([])
 })
 
-verifies('OWN-06', 'messages sent during a flush do not overtake queued ones', async service => {
+verifiesOnEachWire('OWN-06', 'messages sent during a flush do not overtake queued ones', async service => {
   const agent = service.newAgent()
   const journal = new Journal(agent)
   await agent.initialize()
@@ -145,7 +153,7 @@ verifies('OWN-06', 'messages sent during a flush do not overtake queued ones', a
   expect(service.said()).toEqual(numbered(0, 43))
 })
 
-verifies(
+verifiesOnEachWire(
   'OWN-06',
   'the token frame is the first frame on every connection of an authenticated agent',
   async service => {
@@ -176,16 +184,20 @@ verifies(
   },
 )
 
-verifies('OWN-07', 'messages sent before initialize() count in the queue and are sent in order', async service => {
-  const agent = service.newAgent({ maxQueueSize: 3 })
-  const journal = new Journal(agent)
-  for (const text of numbered(0, 3)) await agent.send(text)
-  await expect(agent.send('one too many')).rejects.toMatchObject({ reason: 'queue_full' })
-  expect(agent.getQueueSize()).toBe(3)
-  await agent.initialize()
-  expect(agent.getQueueSize()).toBe(3)
-  await agent.connect()
-  await eventually(() => journal.answers.length === 3)
-  expect(service.said()).toEqual(numbered(0, 3))
-  expect(journal.of('queueFlushed')).toEqual([{ count: 3 }])
-})
+verifiesOnEachWire(
+  'OWN-07',
+  'messages sent before initialize() count in the queue and are sent in order',
+  async service => {
+    const agent = service.newAgent({ maxQueueSize: 3 })
+    const journal = new Journal(agent)
+    for (const text of numbered(0, 3)) await agent.send(text)
+    await expect(agent.send('one too many')).rejects.toMatchObject({ reason: 'queue_full' })
+    expect(agent.getQueueSize()).toBe(3)
+    await agent.initialize()
+    expect(agent.getQueueSize()).toBe(3)
+    await agent.connect()
+    await eventually(() => journal.answers.length === 3)
+    expect(service.said()).toEqual(numbered(0, 3))
+    expect(journal.of('queueFlushed')).toEqual([{ count: 3 }])
+  },
+)

@@ -4,14 +4,14 @@ import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { newTab } from '../tab.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
 /** Short waits, which pass in real time over a port. */
 const SHORT = { baseReconnectDelay: 2, maxReconnectDelay: 40 }
 
 for (const code of [1000, 1005]) {
-  verifies('FLOW-02', `after close code ${code} no reconnect is scheduled`, async service => {
+  verifiesOnEachWire('FLOW-02', `after close code ${code} no reconnect is scheduled`, async service => {
     const agent = await service.connectedAgent(SHORT)
     const journal = new Journal(agent)
     service.control.dropSockets(code)
@@ -28,7 +28,7 @@ for (const code of [1000, 1005]) {
 }
 
 for (const code of [undefined, 1001, 1008, 1011, 1012, 3000, 4000, 4999]) {
-  verifies(
+  verifiesOnEachWire(
     'FLOW-03',
     `after ${code ? `close code ${code}` : 'a broken connection'} the agent reconnects`,
     async service => {
@@ -65,7 +65,7 @@ async function waits(service: Service, attempts: number, config: object, random:
   return asked
 }
 
-verifies(
+verifiesOnEachWire(
   ['FLOW-03', 'CFG-06'],
   'the waits grow from the base delay to the maximum: 1000 and 30000 ms by default',
   async service => {
@@ -76,7 +76,7 @@ verifies(
   BY_HAND,
 )
 
-verifies(
+verifiesOnEachWire(
   ['FLOW-03', 'CFG-06'],
   'baseReconnectDelay and maxReconnectDelay bound every wait, for any jitter',
   async service => {
@@ -92,7 +92,7 @@ verifies(
   BY_HAND,
 )
 
-verifies(
+verifiesOnEachWire(
   ['FLOW-03', 'CFG-05'],
   'used-up attempts end in CLOSED with one error and no timer, and connect() starts again',
   async service => {
@@ -112,7 +112,7 @@ verifies(
   },
 )
 
-verifies(
+verifiesOnEachWire(
   'CFG-05',
   'maxReconnectAttempts is Infinity by default: attempts continue after any number of failures',
   async service => {
@@ -123,7 +123,7 @@ verifies(
   BY_HAND,
 )
 
-verifies('CFG-05', 'with maxReconnectAttempts 0 a lost connection is not reopened', async service => {
+verifiesOnEachWire('CFG-05', 'with maxReconnectAttempts 0 a lost connection is not reopened', async service => {
   const agent = await service.connectedAgent({ maxReconnectAttempts: 0 })
   const journal = new Journal(agent)
   service.control.dropSockets()
@@ -134,19 +134,23 @@ verifies('CFG-05', 'with maxReconnectAttempts 0 a lost connection is not reopene
   expect(service.clock.pending).toEqual([])
 })
 
-verifies('OWN-02', 'disconnect() followed immediately by connect() ends connected on one socket', async service => {
-  const agent = await service.connectedAgent()
-  const journal = new Journal(agent)
-  await service.through(Promise.all([agent.disconnect(), agent.connect()]))
-  expect(agent.getState()).toBe('CONNECTED')
-  await agent.send('hello again')
-  await eventually(() => journal.answers.length)
-  expect(service.openings).toHaveLength(2)
-  expect(journal.of('closed')).toMatchObject([{ code: 1000, willReconnect: false }])
-  expect(journal.answers).toEqual(['You said: hello again'])
-})
+verifiesOnEachWire(
+  'OWN-02',
+  'disconnect() followed immediately by connect() ends connected on one socket',
+  async service => {
+    const agent = await service.connectedAgent()
+    const journal = new Journal(agent)
+    await service.through(Promise.all([agent.disconnect(), agent.connect()]))
+    expect(agent.getState()).toBe('CONNECTED')
+    await agent.send('hello again')
+    await eventually(() => journal.answers.length)
+    expect(service.openings).toHaveLength(2)
+    expect(journal.of('closed')).toMatchObject([{ code: 1000, willReconnect: false }])
+    expect(journal.answers).toEqual(['You said: hello again'])
+  },
+)
 
-verifies('OWN-02', 'concurrent calls of initialize() and connect() share one attempt', async service => {
+verifiesOnEachWire('OWN-02', 'concurrent calls of initialize() and connect() share one attempt', async service => {
   const agent = service.newAgent()
   const journal = new Journal(agent)
   await Promise.all([agent.initialize(), agent.initialize()])
@@ -159,21 +163,25 @@ verifies('OWN-02', 'concurrent calls of initialize() and connect() share one att
   ])
 })
 
-verifies('OWN-03', 'a service that accepts and closes at once is retried with growing delays', async service => {
-  const agent = service.newAgent(
-    { baseReconnectDelay: 1, maxReconnectDelay: 64 },
-    { ...service.environment(), random: () => 0 },
-  )
-  const asked: number[] = []
-  agent.on('connected', () => void turnEventLoop(1).then(() => service.control.dropSockets(1011)))
-  agent.on('closed', () => asked.push(service.clock.pending[0] ?? -1))
-  await agent.initialize()
-  await agent.connect().catch(() => {})
-  await service.until(() => asked.length >= 6)
-  expect(asked.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 32])
-})
+verifiesOnEachWire(
+  'OWN-03',
+  'a service that accepts and closes at once is retried with growing delays',
+  async service => {
+    const agent = service.newAgent(
+      { baseReconnectDelay: 1, maxReconnectDelay: 64 },
+      { ...service.environment(), random: () => 0 },
+    )
+    const asked: number[] = []
+    agent.on('connected', () => void turnEventLoop(1).then(() => service.control.dropSockets(1011)))
+    agent.on('closed', () => asked.push(service.clock.pending[0] ?? -1))
+    await agent.initialize()
+    await agent.connect().catch(() => {})
+    await service.until(() => asked.length >= 6)
+    expect(asked.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 32])
+  },
+)
 
-verifies('OWN-03', 'a message of the agent resets the backoff', async service => {
+verifiesOnEachWire('OWN-03', 'a message of the agent resets the backoff', async service => {
   const agent = service.newAgent(
     { baseReconnectDelay: 1, maxReconnectDelay: 64 },
     { ...service.environment(), random: () => 0 },
@@ -227,19 +235,23 @@ for (const [title, lose] of [
     },
   ],
 ] as const) {
-  verifies('OWN-04', `a session that is ${title} is replaced by a new one with the context`, async service => {
-    const agent = await service.connectedAgent({ context: { plan: 'gold' }, ...SHORT }, service.environment(newTab()))
-    const journal = new Journal(agent)
-    const lost = service.session
-    lose(service)
-    await service.until(() => service.session !== lost && agent.isConnected(), 'the agent is connected again')
-    expect(journal.of('error').filter(({ error }) => error.message.includes('session'))).toHaveLength(1)
-    expect(journal.errorCodes).toEqual(['CONNECTION_ERROR'])
-    expect(service.requestsTo(paths.session('help'), 'POST').map(({ body }) => JSON.parse(body ?? ''))).toEqual([
-      { context: { plan: 'gold' } },
-      { context: { plan: 'gold' } },
-    ])
-    await agent.send('hello again')
-    await eventually(() => journal.answers.includes('You said: hello again'))
-  })
+  verifiesOnEachWire(
+    'OWN-04',
+    `a session that is ${title} is replaced by a new one with the context`,
+    async service => {
+      const agent = await service.connectedAgent({ context: { plan: 'gold' }, ...SHORT }, service.environment(newTab()))
+      const journal = new Journal(agent)
+      const lost = service.session
+      lose(service)
+      await service.until(() => service.session !== lost && agent.isConnected(), 'the agent is connected again')
+      expect(journal.of('error').filter(({ error }) => error.message.includes('session'))).toHaveLength(1)
+      expect(journal.errorCodes).toEqual(['CONNECTION_ERROR'])
+      expect(service.requestsTo(paths.session('help'), 'POST').map(({ body }) => JSON.parse(body ?? ''))).toEqual([
+        { context: { plan: 'gold' } },
+        { context: { plan: 'gold' } },
+      ])
+      await agent.send('hello again')
+      await eventually(() => journal.answers.includes('You said: hello again'))
+    },
+  )
 }

@@ -3,7 +3,7 @@ import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import type { RawAnswer } from '../raw-service.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
 /** Time limit of a REST call. */
@@ -47,21 +47,25 @@ async function failures(
 }
 
 for (const status of [400, 409, 500, 502, 503]) {
-  verifies('REST-09', `a response with status ${status} is an error with the status and the body`, async service => {
-    await failures(service, { status, body: { code: 'X-1', message: 'The cupboard is bare.' } }, error => {
-      expect(error).toMatchObject({
-        reason: 'status',
-        status,
-        body: { code: 'X-1', message: 'The cupboard is bare.' },
+  verifiesOnEachWire(
+    'REST-09',
+    `a response with status ${status} is an error with the status and the body`,
+    async service => {
+      await failures(service, { status, body: { code: 'X-1', message: 'The cupboard is bare.' } }, error => {
+        expect(error).toMatchObject({
+          reason: 'status',
+          status,
+          body: { code: 'X-1', message: 'The cupboard is bare.' },
+        })
+        expect(error.message).toContain(String(status))
+        expect(error.message).toContain('The cupboard is bare.')
       })
-      expect(error.message).toContain(String(status))
-      expect(error.message).toContain('The cupboard is bare.')
-    })
-    await failures(service, { status, body: '<h1>Bad gateway</h1>' }, error => {
-      expect(error).toMatchObject({ reason: 'status', status, body: '<h1>Bad gateway</h1>' })
-      expect(error.message).toContain('Bad gateway')
-    })
-  })
+      await failures(service, { status, body: '<h1>Bad gateway</h1>' }, error => {
+        expect(error).toMatchObject({ reason: 'status', status, body: '<h1>Bad gateway</h1>' })
+        expect(error.message).toContain('Bad gateway')
+      })
+    },
+  )
 }
 
 for (const [title, answer] of [
@@ -73,7 +77,7 @@ for (const [title, answer] of [
   ['null', { body: 'null' }],
   ['text', { body: '"fine"' }],
 ] as const) {
-  verifies('REST-09', `a body that is ${title} is an error, for any status`, async service => {
+  verifiesOnEachWire('REST-09', `a body that is ${title} is an error, for any status`, async service => {
     for (const status of [200, 201]) {
       const raw = await service.rawService(() => ({ status, ...answer }))
       const { environment, endpoint } = raw
@@ -96,7 +100,7 @@ for (const [title, answer] of [
   })
 }
 
-verifies('REST-09', 'a body that breaks off is an error', async service => {
+verifiesOnEachWire('REST-09', 'a body that breaks off is an error', async service => {
   await failures(service, { body: '{"apiDomain":', ending: 'broken' }, error => {
     expect(error).toMatchObject({ reason: 'body', status: 200 })
     expect(error.cause).toBeDefined()
@@ -108,7 +112,7 @@ for (const [title, answer] of [
   ['an error body that never ends', { status: 500, body: '{"message":', ending: 'stalled' }],
   ['a service that never responds', { ending: 'silent' }],
 ] as const) {
-  verifies(
+  verifiesOnEachWire(
     'REST-09',
     `${title} is an error within the time limit`,
     async service => {
@@ -120,7 +124,7 @@ for (const [title, answer] of [
   )
 }
 
-verifies('REST-09', 'an unreachable service is an error that names the call and the cause', async service => {
+verifiesOnEachWire('REST-09', 'an unreachable service is an error that names the call and the cause', async service => {
   const environment = service.environment()
   const fetch = environment.fetch ?? globalThis.fetch
   const closedPort = 'http://127.0.0.1:1'
@@ -135,7 +139,7 @@ verifies('REST-09', 'an unreachable service is an error that names the call and 
   }
 })
 
-verifies(
+verifiesOnEachWire(
   'REST-09',
   'a failing call fails initialize() with the same error, and the next run starts clean',
   async service => {

@@ -2,7 +2,7 @@ import { ApiHelper, AuthError } from '@aiagent/client'
 import { paths } from '@aiagent/protocol'
 import { expect } from 'vitest'
 import { newTab } from '../tab.ts'
-import { verifies } from '../verifies.ts'
+import { verifiesOnEachWire } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 import { FULL_DETAILS } from '../world.ts'
 
@@ -11,7 +11,7 @@ function helperOf(service: Service, environment = service.environment()): ApiHel
   return new ApiHelper({ apiDomain: service.endpoint, getToken: () => service.control.issueToken() }, environment)
 }
 
-verifies('REST-01', 'agent details are loaded from their path with all fields', async service => {
+verifiesOnEachWire('REST-01', 'agent details are loaded from their path with all fields', async service => {
   const agent = service.newAgent({ id: 'full' })
   const details = await agent.getAgentDetails()
   expect(details).toMatchObject(FULL_DETAILS)
@@ -27,7 +27,7 @@ verifies('REST-01', 'agent details are loaded from their path with all fields', 
   expect(others).toEqual([])
 })
 
-verifies('REST-02', 'a session is created by POST, with the context if there is one', async service => {
+verifiesOnEachWire('REST-02', 'a session is created by POST, with the context if there is one', async service => {
   const api = helperOf(service)
   const path = paths.session('help')
   expect(path).toMatch(/\/session$/)
@@ -44,7 +44,7 @@ verifies('REST-02', 'a session is created by POST, with the context if there is 
 })
 
 for (const status of [403, 404, 405]) {
-  verifies('REST-02', `a POST answered with ${status} falls back to GET`, async service => {
+  verifiesOnEachWire('REST-02', `a POST answered with ${status} falls back to GET`, async service => {
     const raw = await service.rawService(({ method }) =>
       method === 'POST' ? { status, body: { message: 'no' } } : { body: { sessionId: 's-by-get' } },
     )
@@ -57,7 +57,7 @@ for (const status of [403, 404, 405]) {
   })
 }
 
-verifies('REST-02', 'any other status of the POST is an error, without a GET', async service => {
+verifiesOnEachWire('REST-02', 'any other status of the POST is an error, without a GET', async service => {
   for (const status of [400, 401, 409, 500, 503]) {
     const raw = await service.rawService(() => ({ status, body: { message: 'no' } }))
     const api = new ApiHelper({ apiDomain: raw.endpoint, getToken: () => 'a.b.c' }, raw.environment)
@@ -66,7 +66,7 @@ verifies('REST-02', 'any other status of the POST is an error, without a GET', a
   }
 })
 
-verifies('REST-02', 'an agent connects with a session that only GET creates', async service => {
+verifiesOnEachWire('REST-02', 'an agent connects with a session that only GET creates', async service => {
   service.control.change({ postSession: false })
   const agent = await service.connectedAgent({ context: { plan: 'gold' } })
   expect(agent.isConnected()).toBe(true)
@@ -76,7 +76,7 @@ verifies('REST-02', 'an agent connects with a session that only GET creates', as
   ])
 })
 
-verifies(
+verifiesOnEachWire(
   'REST-08',
   'the token of a call may be omitted when getToken is set, and is preferred when given',
   async service => {
@@ -96,7 +96,7 @@ verifies(
   },
 )
 
-verifies('REST-08', 'without a token there is a clear error and no request', async service => {
+verifiesOnEachWire('REST-08', 'without a token there is a clear error and no request', async service => {
   for (const getToken of [undefined, () => null, async () => '  ']) {
     const api = new ApiHelper({ apiDomain: service.endpoint, ...(getToken && { getToken }) }, service.environment())
     for (const call of [api.getAgentDetails({ agentId: 'help' }), api.getAiAgentSession({ agentId: 'help' })]) {
@@ -110,7 +110,7 @@ verifies('REST-08', 'without a token there is a clear error and no request', asy
   expect(service.control.requests()).toEqual([])
 })
 
-verifies(
+verifiesOnEachWire(
   'REST-10',
   'a session call that returns an unusable id is rejected, and no address is built',
   async service => {
@@ -134,7 +134,7 @@ verifies(
   },
 )
 
-verifies('REST-11', 'deployment info needs no token and contains all addresses', async service => {
+verifiesOnEachWire('REST-11', 'deployment info needs no token and contains all addresses', async service => {
   const info = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: service.environment() })
   expect(info).toMatchObject({
     aiAgentDomain: expect.stringMatching(/\w/),
@@ -148,7 +148,7 @@ verifies('REST-11', 'deployment info needs no token and contains all addresses',
   expect(call?.headers).not.toHaveProperty('authorization')
 })
 
-verifies('REST-11', 'deployment info uses a static cache that agents and helpers share', async service => {
+verifiesOnEachWire('REST-11', 'deployment info uses a static cache that agents and helpers share', async service => {
   const asked = () => service.requestsTo(paths.deploymentInfo()).length
   const tab = service.environment(newTab())
   const info = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: tab })
@@ -163,7 +163,7 @@ verifies('REST-11', 'deployment info uses a static cache that agents and helpers
   expect(asked()).toBe(3)
 })
 
-verifies(
+verifiesOnEachWire(
   'OPS-08',
   'getAgentDetails() and getDeploymentInfo() work before initialize(), which requests neither again',
   async service => {

@@ -6,8 +6,6 @@ import type { RawAnswer } from '../raw-service.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-const BY_HAND = { time: 'by hand' } as const
-
 /** An agent whose REST calls work, and whose chat upgrade gets the given response. */
 async function agentOf(service: Service, opening: RawAnswer) {
   const raw = await service.rawService(({ path }) => {
@@ -41,7 +39,6 @@ verifies(
     await agent.disconnect()
     expect(agent.getState()).toBe('CLOSED')
   },
-  BY_HAND,
 )
 
 verifies('OWN-01', 'connect() rejects when its signal is aborted, and no attempt continues', async service => {

@@ -114,24 +114,19 @@ verifies('AUTH-04', 'client credentials are refused in a page unless allowed', a
   await inPage(true).initialize()
 })
 
-verifies(
-  ['AUTH-04', 'AUTH-05'],
-  'a cached token is not returned from five minutes before expiry',
-  async service => {
-    for (const input of [undefined, { type: 'client-credentials', config: programOf(service) } as const]) {
-      const auth = await authenticate(service, input)
-      const first = await auth.getToken()
-      await service.elapse(minutes(54))
-      expect(await auth.getToken()).toBe(first)
-      await service.elapse(minutes(1.5))
-      const second = await auth.getToken()
-      expect(second).not.toBe(first)
-      expect(await auth.getToken()).toBe(second)
-      await auth.cleanup()
-    }
-  },
-  { time: 'by hand' },
-)
+verifies(['AUTH-04', 'AUTH-05'], 'a cached token is not returned from five minutes before expiry', async service => {
+  for (const input of [undefined, { type: 'client-credentials', config: programOf(service) } as const]) {
+    const auth = await authenticate(service, input)
+    const first = await auth.getToken()
+    await service.elapse(minutes(54))
+    expect(await auth.getToken()).toBe(first)
+    await service.elapse(minutes(1.5))
+    const second = await auth.getToken()
+    expect(second).not.toBe(first)
+    expect(await auth.getToken()).toBe(second)
+    await auth.cleanup()
+  }
+})
 
 verifies(
   'AUTH-05',
@@ -147,7 +142,6 @@ verifies(
     expect(scopesAsked(service)).toHaveLength(2)
     await auth.cleanup()
   },
-  { time: 'by hand' },
 )
 
 verifies(
@@ -184,7 +178,6 @@ verifies(
     expect([journal.of('tokenExpiring').length, await renewing.getToken()]).toEqual([1, renewed])
     await renewing.cleanup()
   },
-  { time: 'by hand' },
 )
 
 verifies('AUTH-06', 'without a better token the error says so', async service => {
@@ -220,7 +213,6 @@ verifies(
     await elapseUntil(next, minutes(5) - 1_000)
     expect(told()).toHaveLength(2)
   },
-  { time: 'by hand' },
 )
 
 verifies('AUTH-10', 'without host scopes: defaults, the platform’s scopes, the agent’s extraScopes', async service => {

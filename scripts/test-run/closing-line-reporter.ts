@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { RULES, WIRE_NAMES } from '../../conformance/rules.ts'
+import { RULES } from '../../conformance/rules.ts'
 import { propertySeed, repeatCommand } from './property-seed.ts'
 import { judgeRules, listIds, type RanTest } from './rule-coverage.ts'
 import { type Extent, extentOf } from './whole-run.ts'
@@ -112,7 +112,7 @@ function ruleLines(
     ),
   )
   const rules = RULES.filter(({ proof }) => extent === 'all' || (proof === 'page') === (extent === 'pages'))
-  const { proven, skipped, expectedFailures, unproven, unknown } = judgeRules(RULES, WIRE_NAMES, tests, rules)
+  const { proven, skipped, expectedFailures, unproven, unknown } = judgeRules(RULES, tests, rules)
   const left = extent === 'without pages' ? RULES.filter(rule => !rules.includes(rule)).map(({ id }) => id) : []
   const line = (text: string, ids: readonly string[]) => (ids.length > 0 ? [`${text}: ${listIds(ids)}.`] : [])
   return {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../conformance/rules.ts'
 import { judgeRules, listIds, type RanTest } from './rule-coverage.ts'
 
-const WIRES = ['in process', 'over a port']
 const rule = (id: string, proof: Rule['proof']): Rule => ({ id, text: '', proof })
 const test = (title: string, more: Partial<RanTest> = {}): RanTest => ({
   title,
@@ -21,42 +20,29 @@ describe('[REL-35] a rule', () => {
       [test('[X-01] a'), test('[X-01] b', { state: 'skipped' })],
       'test',
     ],
-    [
-      'proven',
-      'by a scenario on each wire',
-      [test('[X-01] a (in process)'), test('[X-01] b (over a port)')],
-      'scenario',
-    ],
-    ['proven', 'by a scenario that needs no service', [test('[Y-01] [X-01] a')], 'scenario'],
+    ['proven', 'by a scenario', [test('[Y-01] [X-01] a')], 'scenario'],
     ['unproven', 'without a test', [test('says X-01 only')], 'test'],
     ['unproven', 'by a failed test', [test('[X-01] a', { state: 'failed' })], 'test'],
     ['unproven', 'by a test that never ended', [test('[X-01] a', { state: 'pending' })], 'test'],
-    ['unproven', 'by a scenario on one wire', [test('[X-01] a (in process)')], 'scenario'],
-    [
-      'unproven',
-      'by a scenario that failed on one wire',
-      [test('[X-01] a (in process)'), test('[X-01] a (over a port)', { state: 'failed' })],
-      'scenario',
-    ],
     ['unproven', 'by a unit test where a scenario is required', [test('[X-01] a', { project: 'unit' })], 'scenario'],
     ['proven', 'by a test of a whole page', [test('[X-01] a', { project: 'pages' })], 'page'],
     ['unproven', 'by a unit test where one of a page is required', [test('[X-01] a', { project: 'unit' })], 'page'],
     ['skipped', 'where its tests were skipped', [test('[X-01] a', { state: 'skipped' })], 'test'],
     ['expectedFailures', 'where its only test is expected to fail', [test('[X-01] a', { fails: true })], 'test'],
   ] as const)('is %s %s', (verdict, _how, tests, proof) => {
-    const coverage = judgeRules([rule('X-01', proof), rule('Y-01', 'test')], WIRES, tests)
+    const coverage = judgeRules([rule('X-01', proof), rule('Y-01', 'test')], tests)
     expect(coverage[verdict]).toContain('X-01')
     const verdicts = [coverage.proven, coverage.skipped, coverage.expectedFailures, coverage.unproven].flat()
     expect(verdicts.toSorted()).toEqual(['X-01', 'Y-01'])
   })
 
   it('must exist where a title names it', () => {
-    expect(judgeRules([rule('X-01', 'test')], WIRES, [test('[X-01] [X-02] a')]).unknown).toEqual(['X-02'])
+    expect(judgeRules([rule('X-01', 'test')], [test('[X-01] [X-02] a')]).unknown).toEqual(['X-02'])
   })
 
   it('is known although the run cannot prove it', () => {
     const [page, other] = [rule('X-01', 'page'), rule('Y-01', 'test')]
-    const { proven, unproven, unknown } = judgeRules([page, other], WIRES, [test('[X-01] [Y-01] a')], [other])
+    const { proven, unproven, unknown } = judgeRules([page, other], [test('[X-01] [Y-01] a')], [other])
     expect({ proven, unproven, unknown }).toEqual({ proven: ['Y-01'], unproven: [], unknown: [] })
   })
 

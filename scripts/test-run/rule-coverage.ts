@@ -28,15 +28,14 @@ export interface RuleCoverage {
 /**
  * Judges each rule by the tests with its id in their title, `[FLOW-02] …`, that have run.
  *
- * A rule with `proof: 'scenario'` needs a test of the conformance project that passed: one that uses no service, or one
- * for each wire. A title of a scenario ends with its wire in parentheses. A rule with `proof: 'page'` needs a test of a whole page.
+ * A rule with `proof: 'scenario'` needs a test of the conformance project that passed, one with `proof: 'page'` a test of a whole
+ * page.
  *
  * @param rules every rule that a title may name
  * @param judged the rules to judge, if not all
  */
 export function judgeRules(
   rules: readonly Rule[],
-  wires: readonly string[],
   tests: readonly RanTest[],
   judged: readonly Rule[] = rules,
 ): RuleCoverage {
@@ -49,7 +48,7 @@ export function judgeRules(
       else unknown.add(id)
     }
   }
-  const verdicts = judged.map(({ id, proof }) => ({ id, verdict: judge(proof, wires, testsById.get(id) ?? []) }))
+  const verdicts = judged.map(({ id, proof }) => ({ id, verdict: judge(proof, testsById.get(id) ?? []) }))
   const idsOf = (wanted: Verdict) => verdicts.filter(({ verdict }) => verdict === wanted).map(({ id }) => id)
   return {
     proven: idsOf('proven'),
@@ -69,13 +68,10 @@ const PROJECTS: Readonly<Record<Rule['proof'], string | undefined>> = {
 
 type Verdict = 'proven' | 'skipped' | 'expected failure' | 'unproven'
 
-function judge(proof: Rule['proof'], wires: readonly string[], tests: readonly RanTest[]): Verdict {
+function judge(proof: Rule['proof'], tests: readonly RanTest[]): Verdict {
   const only = PROJECTS[proof]
   const fit = tests.filter(({ project }) => only === undefined || project === only)
-  const passed = fit.filter(({ state, fails }) => state === 'passed' && !fails)
-  const isOn = (wire: string) => passed.some(({ title }) => title.endsWith(` (${wire})`))
-  const usesWires = fit.some(({ title }) => wires.some(wire => title.endsWith(` (${wire})`)))
-  if (passed.length > 0 && (proof !== 'scenario' || !usesWires || wires.every(isOn))) return 'proven'
+  if (fit.some(({ state, fails }) => state === 'passed' && !fails)) return 'proven'
   if (fit.some(({ state }) => state === 'skipped')) return 'skipped'
   return fit.some(({ fails }) => fails) ? 'expected failure' : 'unproven'
 }
