@@ -4,12 +4,7 @@ import { FakeService, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
-import {
-  ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
-  ACCESS_TOKEN_REFRESH_BUFFER_MS,
-  type AuthenticationInput,
-  type AuthStrategy,
-} from './auth-strategy.ts'
+import type { AuthenticationInput, AuthStrategy } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
 import { PreAuthStrategy } from './pre-auth-strategy.ts'
 
@@ -395,9 +390,4 @@ describe('a token that is about to expire', () => {
     await auth.cleanup()
     expect(clock.pendingTimers).toBe(0)
   })
-})
-
-it('[OPS-05] exports the refresh buffer in milliseconds and minutes', () => {
-  expect(ACCESS_TOKEN_REFRESH_BUFFER_MS).toBe(300_000)
-  expect(ACCESS_TOKEN_REFRESH_BUFFER_MINUTES).toBe(5)
 })

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  lastSession,
-  namesOf,
-  passing,
-  payloadsOf,
-  rejection,
-  requestsTo,
-  sessionBodies,
-  setUp,
-} from '../../test/agent-harness.ts'
+import { namesOf, payloadsOf, rejection, requestsTo, sessionBodies, setUp } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import type { AiAgentConfig } from '../config.ts'
-import { InitializationPipelineError } from '../errors.ts'
 
 /** A contact-center agent with the token of an employee. */
 function setUpDesk(config: Partial<AiAgentConfig> = {}, subject = 'desk-agent') {
@@ -53,21 +43,6 @@ describe('an agent with portals', () => {
     ])
   })
 
-  it('[FLOW-25] [EVT-01] switches to another portal: the chat closes, and connects again after completion', async () => {
-    const { clock, emulator, agent, told } = setUpDesk({ initParams: { portalIds: '1001,1002' } })
-    await agent.initialize()
-    await agent.selectPortal({ id: 1002 })
-    await agent.connect()
-    const first = lastSession(emulator)
-    await passing(clock, agent.selectPortal({ id: 1001 }))
-    expect(payloadsOf(told, 'initialized').map(({ portal }) => portal?.id)).toEqual(['1002', '1001'])
-    await passing(clock, agent.connect())
-    expect(lastSession(emulator)).not.toBe(first)
-    const other = await rejection(agent.selectPortal({ id: 9999 }))
-    expect(other).toBeInstanceOf(InitializationPipelineError)
-    expect([other['pipelineCode'], agent.isConnected()]).toEqual(['INVALID_SELECTION', true])
-  })
-
   it('[FLOW-12] [CFG-12] selects the portal of the context; that of initialize() precedes the configured one', async () => {
     const { agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } })
     await agent.initialize({ context: { vendor_portal_id: { value: '1002' } } })
@@ -105,51 +80,6 @@ describe('an agent with portals', () => {
     const { sessionStorage, agent } = setUpDesk({ context: { vendor_portal_id: '1002' } })
     await agent.initialize()
     expect(JSON.parse(sessionStorage.getItem('v2_acmeselectedProfile-1002') ?? '{}')).toMatchObject({ portalId: 1002 })
-  })
-
-  it('[FLOW-22] [FLOW-23] rejects initialize() when the portals of customers cannot be loaded, and can be retried', async () => {
-    const { emulator, make } = setUp()
-    const { agent } = make({ id: 'selfservice' })
-    emulator.faults.add({ kind: 'answer', route: 'GET */portals', status: 500, times: 1 })
-    const error = await rejection(agent.initialize())
-    expect(error).toBeInstanceOf(InitializationPipelineError)
-    expect([error['pipelineCode'], error['code'], error['stage']]).toEqual([
-      'PORTAL_FETCH_FAILED',
-      'PORTAL_FETCH_FAILED',
-      'portal',
-    ])
-    await agent.initialize()
-    await agent.selectPortal({ id: 1001 })
-    expect(agent.getIsInitialized()).toBe(true)
-  })
-
-  it('[FLOW-21] repeats the portal selection in a new session; the old name warns once', async () => {
-    const { clock, emulator, printed, agent, told } = setUpDesk({ context: { vendor_portal_id: '1002' } })
-    await agent.initialize()
-    await agent.connect()
-    const first = lastSession(emulator)
-    await passing(clock, agent.restartCcHostInitializer())
-    await passing(clock, agent.restartCcHostInitializer())
-    expect(payloadsOf(told, 'initialized')).toHaveLength(3)
-    expect([agent.isConnected(), agent.getTranscriptSize()]).toEqual([false, 0])
-    await agent.connect()
-    expect(lastSession(emulator)).not.toBe(first)
-    expect(printed.filter(([line]) => String(line).includes('restartCcHostInitializer'))).toHaveLength(1)
-  })
-
-  it('[FLOW-15] applies another profile: stores it at the service, opens a new session, emits initialized', async () => {
-    const { clock, emulator, agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } }, 'desk-supervisor')
-    await agent.initialize()
-    if (!agent.getIsInitialized())
-      await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
-    await agent.connect()
-    const { profile, availableProfiles = [] } = payloadsOf(told, 'initialized')[0] ?? {}
-    const other = availableProfiles.find(({ id }) => id !== profile?.id)
-    if (!other) throw new Error('Expected two profiles.')
-    await passing(clock, agent.updateUserProfile(other))
-    expect(requestsTo(emulator).filter(line => line === 'PUT select')).toHaveLength(2)
-    expect(payloadsOf(told, 'initialized').at(-1)).toMatchObject({ profile: { id: other.id } })
-    expect([emulator.world.sessions.size, agent.isConnected()]).toEqual([2, true])
   })
 
   it('[FLOW-06] fetches the signed-in user only for an agent that requires one', async () => {

@@ -3,7 +3,6 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DETAILS, failure, setUpApi, TOKEN } from '../../test/api-set-up.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
-import { AuthError } from '../errors.ts'
 import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { ApiHelper } from './api-helper.ts'
@@ -153,38 +152,6 @@ describe('getAgentDetails', () => {
       expect.stringContaining('cache adapter failed'),
       expect.stringContaining('Could not remove cached responses'),
     ])
-  })
-})
-
-describe('the access token of a call', () => {
-  it('[REST-08] is the one passed with the call, otherwise the one of getToken', async () => {
-    const { service, api } = setUpApi({ cache: { enabled: false } })
-    service.on(`GET ${DETAILS}`, {})
-    await api.getAgentDetails({ agentId: '7', authToken: 'per-call' })
-    await api.getAgentDetails({ agentId: '7', authToken: '  ' })
-    await api.getAgentDetails({ agentId: '7' })
-    expect(service.seen.map(request => request.headers.get('authorization'))).toEqual([
-      'Bearer per-call',
-      `Bearer ${TOKEN}`,
-      `Bearer ${TOKEN}`,
-    ])
-  })
-
-  it.each([
-    ['getToken missing', undefined],
-    ['null', () => null],
-    ['blank', async () => ' '],
-  ])('[REST-08] is missing (%s): a clear error names the call, before any request', async (_case, getToken) => {
-    const { service, api } = setUpApi({ getToken })
-    for (const [name, call] of [
-      ['getAgentDetails', api.getAgentDetails({ agentId: '7' })],
-      ['getAiAgentSession', api.getAiAgentSession({ agentId: '7' })],
-    ] as const) {
-      const error = await failure(call)
-      expect(error).toBeInstanceOf(AuthError)
-      expect(error).toMatchObject({ reason: 'token_missing', message: expect.stringContaining(name) })
-    }
-    expect(service.seen).toEqual([])
   })
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { failure, setUpApi, TOKEN } from '../../test/api-set-up.ts'
-import { AuthError } from '../errors.ts'
+import { setUpApi, TOKEN } from '../../test/api-set-up.ts'
 
 const USER = '/knowledge/portalmgr/v3/portals/user'
 const CUSTOMER = '/core/customermgr/v3/internal/customer'
@@ -38,22 +37,6 @@ describe.each([
     const asked = api[name]()
     await service.clock.advance(30_000)
     expect(await asked).toBeNull()
-  })
-
-  it('rejects only without an access token', async () => {
-    const { service, api } = setUpApi({ getToken: () => null })
-    const error = await failure(api[name]())
-    expect(error).toBeInstanceOf(AuthError)
-    expect(error).toMatchObject({ reason: 'token_missing' })
-    expect(service.seen).toEqual([])
-  })
-
-  it('is requested each time', async () => {
-    const { service, api } = setUpApi()
-    service.on(`GET ${path}`, { [member]: [{ id: 1 }] })
-    await api[name]()
-    await api[name]()
-    expect(service.seen).toHaveLength(2)
   })
 })
 
