@@ -266,6 +266,6 @@ export function isWrittenIn({ written }: DeliveryRecord, sessionId: string | und
 }
 
 /** The state for the host. */
-export function stateOf({ state, isUnreported }: DeliveryRecord): DeliveryState {
+export function stateOf({ state, isUnreported }: DeliveryRecord): DeliveryRecord['state'] {
   return isUnreported ? 'sent' : state
 }

@@ -1,4 +1,5 @@
 import { ROLE } from '@aiagent/protocol'
+import type { SDKError } from '../errors.ts'
 import { type DeliveryRecord, isSettled, stateOf, writtenElsewhere } from '../log/delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
 import { Message } from '../log/message.ts'
@@ -7,14 +8,13 @@ import { findShownOfTabs, showOnce } from '../log/other-pages.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { TabLink } from './tab-link.ts'
-import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
+import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage, TabState } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 
 /** How many of its last messages a tab names when it asks for those that it has missed. */
 const KNOWN = 100
 
-/** The states of a message that has not arrived, as far as is known. */
-const OPEN_STATES: ReadonlySet<string | undefined> = new Set(['queued', 'sent', 'unknown', 'failed'])
+type Action = 'retry' | 'cancel'
 
 /** A record of the log of a message that another tab has sent. */
 type ElsewhereRecord = DeliveryRecord & { readonly elsewhere: NonNullable<DeliveryRecord['elsewhere']> }
@@ -54,12 +54,31 @@ export class Replica {
     return record && isElsewhere(record) ? record : undefined
   }
 
-  /** Asks the tab that has sent a message to repeat or withdraw it. Returns whether that is possible. */
-  act({ id, state, elsewhere }: DeliveryRecord, action: 'retry' | 'cancel'): boolean {
-    const isPossible = action === 'cancel' ? state === 'queued' : state === 'unknown' || state === 'failed'
-    if (!elsewhere || !isPossible) return false
-    this.#link.post(elsewhere.owner, { kind: 'act', id, action })
+  /** The host of this tab repeats or withdraws a message of another one. Returns whether that is possible. */
+  act(record: DeliveryRecord, action: Action): boolean {
+    if (this.#parts.log.find(record.id) !== record || !isPossible(record, action)) return false
+    void this.handleAct(this.#link.id, record.id, action)
     return true
+  }
+
+  /**
+   * The host of a tab repeats or withdraws a message. The tab that has sent it does so; where that one has ended, this tab.
+   *
+   * @param from the tab of the host, or another one that takes this tab for the sender
+   */
+  async handleAct(from: string, id: string, action: Action): Promise<void> {
+    const { log, outbox, scope } = this.#parts
+    const record = log.find(id)
+    const owner = record?.elsewhere?.owner
+    if (owner !== undefined && owner !== from && (await this.#link.isLiving(owner)))
+      return this.#link.post(owner, { kind: 'act', id, action })
+    if (!record || !isPossible(record, action)) return
+    record.elsewhere = undefined
+    try {
+      outbox[action](record)
+    } catch (error) {
+      scope.reportError(error as SDKError)
+    }
   }
 
   /** The outbox has accepted a message of this tab, which may have been another one's. */
@@ -82,10 +101,10 @@ export class Replica {
     const known = log.find(said.id)
     // The one of this tab.
     if (known && !isElsewhere(known)) return
-    if (owner !== from) {
+    if (owner !== from && state) {
       if (known) return this.#learn(known, from, state, reason)
       this.#link.watch(owner)
-      if (OPEN_STATES.has(state) && from !== this.#link.leader) this.#recallSoon()
+      if (!hasEnded(state) && from !== this.#link.leader) this.#recallSoon()
     }
     if (known) known.elsewhere.owner = owner
     else this.#add(owner, message)
@@ -101,11 +120,10 @@ export class Replica {
   }
 
   /** A tab repeats what became of another one's message. Of the rest it may know less than this one. */
-  #learn(known: ElsewhereRecord, from: string, state: string | undefined, reason: string | undefined): void {
-    const isProof = state === 'acknowledged' || state === 'cancelled'
-    const isOutcome = isProof || (from === this.#link.leader && (state === 'unknown' || state === 'failed'))
+  #learn(known: ElsewhereRecord, from: string, state: TabState, reason: DeliveryReason | undefined): void {
+    const isOutcome = hasEnded(state) || (from === this.#link.leader && isSettled(state))
     const isWrite = known.state === 'queued' && state === 'sent'
-    if (isOutcome || isWrite) this.#set(known, state, isReason(reason) ? reason : undefined)
+    if (isOutcome || isWrite) this.#set(known, state, reason)
   }
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
@@ -144,27 +162,27 @@ export class Replica {
   }
 
   /** The tab that sent it reports its delivery. */
-  update(owner: string, id: string, state: string, reason?: string, sentAt = this.#now): void {
+  update(owner: string, id: string, state: TabState, reason?: DeliveryReason, sentAt = this.#now): void {
     const record = this.#find(id)
     if (!record && state === 'acknowledged') this.#noteArrived(id)
-    if (!record || !isState(state)) return
+    if (!record) return
     const { elsewhere } = record
     elsewhere.owner = owner
     elsewhere.sentAt = sentAt
     if (!isSettled(state) && state !== record.state) elsewhere.isInHistory = elsewhere.isLeft = false
-    this.#set(record, state, isReason(reason) ? reason : undefined)
+    this.#set(record, state, reason)
   }
 
   // ── Messages of before: a browser may drop what is posted to a page that it has stopped ───────────────────────────
 
   /** Tells the others, before this page is left, which messages have not arrived: one of them may have missed them. */
   handOver(): void {
-    this.#tell(undefined, record => OPEN_STATES.has(stateOf(record)))
+    this.#tell(undefined, isOpen)
   }
 
   /** Tells a new tab, or all others when this one is new, which messages of this one have not arrived. */
   greet(tab: string | undefined): void {
-    this.#tell(tab, record => !record.elsewhere && OPEN_STATES.has(stateOf(record)))
+    this.#tell(tab, record => !record.elsewhere && isOpen(record))
   }
 
   /**
@@ -210,9 +228,9 @@ export class Replica {
       // Without its text it can be shown no more.
       if (trace) return false
       const isMissed = timestamp >= since && !ids.has(id)
-      const isOpen = elsewhere !== undefined && OPEN_STATES.has(stateOf(record))
+      const isUnsettled = elsewhere !== undefined && isOpen(record)
       // No history shows a rating.
-      return isMissed || isOpen || (!known && role === ROLE.FEEDBACK)
+      return isMissed || isUnsettled || (!known && role === ROLE.FEEDBACK)
     })
   }
 
@@ -251,7 +269,7 @@ export class Replica {
       missing.length < KNOWN ? 0 : (missing[0]?.timestamp ?? 0),
     )
     const ids = [...missing.map(({ messageId }) => messageId), ...shown.map(({ message }) => message.messageId)]
-    const open = this.#records.filter(record => OPEN_STATES.has(stateOf(record))).map(({ id }) => id)
+    const open = this.#records.filter(isOpen).map(({ id }) => id)
     return { ids: ids.filter(id => id !== undefined), since, open }
   }
 
@@ -406,46 +424,24 @@ function createRecord(
   return { id, timestamp, message, state: 'queued', isMasked: true, elsewhere }
 }
 
+/** Whether a message can be withdrawn, or repeated: for that its text is needed. */
+function isPossible({ state, trace }: DeliveryRecord, action: Action): boolean {
+  return action === 'cancel' ? state === 'queued' : (state === 'unknown' || state === 'failed') && !trace
+}
+
+/** Whether it is certain what became of a message, or that nothing more will. */
+function hasEnded(state: DeliveryState): boolean {
+  return state === 'acknowledged' || state === 'cancelled'
+}
+
+/** Whether a message has not arrived, as far as is known. */
+function isOpen(record: DeliveryRecord): boolean {
+  return !hasEnded(stateOf(record))
+}
+
 /** Whether a state may follow an outcome: evidence, or a `retry()`, where the message may not have arrived. */
 function mayFollow(outcome: DeliveryOutcome, state: TabState): boolean {
-  const isOpen = outcome === 'unknown' || outcome === 'failed'
-  return isOpen && (state === 'acknowledged' || state === 'queued' || state === 'sent')
-}
-
-/** The states that tabs report: `sent` says that it was `sending`. */
-type TabState = Exclude<DeliveryState, 'sending'>
-
-const STATES: readonly string[] = [
-  'queued',
-  'sent',
-  'acknowledged',
-  'unknown',
-  'failed',
-  'cancelled',
-] satisfies TabState[]
-
-function isState(state: string): state is TabState {
-  return STATES.includes(state)
-}
-
-const REASONS: Readonly<Record<DeliveryReason, true>> = {
-  connection_lost: true,
-  session_ended: true,
-  refused: true,
-  page_ended: true,
-  limit: true,
-  cleared: true,
-  signed_out: true,
-  destroyed: true,
-  closed: true,
-  encoding_failed: true,
-  queue_full: true,
-  masking_unavailable: true,
-}
-
-/** Any script of the origin may post a reason that is unknown here. */
-function isReason(reason: string | undefined): reason is DeliveryReason {
-  return reason !== undefined && Object.hasOwn(REASONS, reason)
+  return !hasEnded(outcome) && (state === 'acknowledged' || state === 'queued' || state === 'sent')
 }
 
 /**

@@ -207,11 +207,8 @@ export class TabGroup implements SharedConversation {
         this.#read = messageId
         return this.#parts.scope.emit('conversationRead', () => ({ messageId }))
       }
-      case 'act': {
-        const { outbox, log } = this.#parts
-        const record = log.find(message.id)
-        return void (record && !record.elsewhere && outbox[message.action](record))
-      }
+      case 'act':
+        return void this.replica.handleAct(from, message.id, message.action)
       case 'context':
         return this.#applyContext(message.attributes)
       case 'token':

@@ -264,6 +264,11 @@ export class TabLink {
     for (const tab of tabs) this.#tabs.add(tab)
   }
 
+  /** Whether a tab of the group runs, or is frozen. */
+  async isLiving(tab: string): Promise<boolean> {
+    return this.#membership !== undefined && (await this.#living(this.#membership)).has(tab)
+  }
+
   /** Resolves when everything has arrived that the leader had passed on by now. */
   async synced(): Promise<void> {
     const nonce = ++this.#nonce

@@ -1,4 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
+import type { DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
 
 /**
  * Version of the messages between tabs. It is in the name of their channel and of the locks, so that tabs of other versions
@@ -26,7 +27,10 @@ const isNumber = (value: unknown): value is number => typeof value === 'number'
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
 const isObject = (value: unknown): value is Record<string, unknown> => isJsonObject(value)
 const areTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
-const isAction = (value: unknown): value is 'retry' | 'cancel' => value === 'retry' || value === 'cancel'
+
+function oneOf<Value extends string>(values: Readonly<Record<Value, true>>): Check<Value> {
+  return (value): value is Value => isText(value) && Object.hasOwn(values, value)
+}
 
 function orNull<Value>(check: Check<Value>): Check<Value | null> {
   return (value): value is Value | null => value === null || check(value)
@@ -40,6 +44,35 @@ function objectOf<Members extends Checks>(members: Members): Check<ObjectOf<Memb
   return (value): value is ObjectOf<Members> =>
     isJsonObject(value) && Object.entries(members).every(([name, isValid]) => isValid(value[name]))
 }
+
+const isAction = oneOf({ retry: true, cancel: true })
+
+/** The states that tabs report: `sent` says that it was `sending`. */
+export type TabState = Exclude<DeliveryState, 'sending'>
+
+const isState = oneOf<TabState>({
+  queued: true,
+  sent: true,
+  acknowledged: true,
+  unknown: true,
+  failed: true,
+  cancelled: true,
+})
+
+const isReason = oneOf<DeliveryReason>({
+  connection_lost: true,
+  session_ended: true,
+  refused: true,
+  page_ended: true,
+  limit: true,
+  cleared: true,
+  signed_out: true,
+  destroyed: true,
+  closed: true,
+  encoding_failed: true,
+  queue_full: true,
+  masking_unavailable: true,
+})
 
 // ── The messages ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -109,8 +142,8 @@ const MESSAGES = {
     message: isSaid,
     isQuestion: orNot(isFlag),
     owner: orNot(isText),
-    state: orNot(isText),
-    reason: orNot(isText),
+    state: orNot(isState),
+    reason: orNot(isReason),
   },
   /**
    * To all, or from a new follower to its leader: which messages of others have not arrived? The answer is `said` for each.
@@ -118,10 +151,10 @@ const MESSAGES = {
    * that it has; the answer then also contains the ones that it does not have, or whose outcome it does not know.
    */
   recall: { known: orNot(isKnown) },
-  delivery: { id: isText, state: isText, reason: orNot(isText) },
+  delivery: { id: isText, state: isState, reason: orNot(isReason) },
   /** The user has read everything up to a message of the agent. */
   read: { messageId: isText },
-  /** What the host of another tab asks for one of the receiver's messages. */
+  /** What the host of another tab asks for one of the receiver's messages, or of one that the receiver answers for. */
   act: { id: isText, action: isAction },
   /** The attributes that were set; null when all were removed. */
   context: { attributes: orNull(isObject) },
