@@ -1,5 +1,5 @@
 import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
-import { ManualClock } from '@aiagent/test-support'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import { FakeBrowser, FakeChannel, type FakeTab } from './fake-browser.ts'
@@ -10,6 +10,9 @@ export const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
 interface PostedState {
   readonly data: { readonly from: string; readonly message: { readonly kind: string; readonly fence: number } }
 }
+
+/** A message between tabs, and its sender. */
+type HeardMessage = Record<string, unknown> & { readonly kind?: string; readonly from?: string }
 
 /** The configuration of a tab; `tabs: undefined` makes it share nothing. */
 type TabConfig = Omit<Partial<AiAgentConfig>, 'tabs'> & { tabs?: 'share' | undefined }
@@ -58,7 +61,32 @@ export function setUpTabs(options: EmulatorOptions = {}) {
     await passUntil(() => isClaimed, 'the state of the leader')
     channel.close()
   }
-  return { clock, emulator, browser, made, open, connected, passUntil, claimLead }
+  /** A tab of the group whose messages a test writes. It counts as running until `tab` crashes. */
+  const scripted = (id: string) => {
+    const [{ name } = { name: '' }] = [...browser.tabs].flatMap(tab => [...tab.channels])
+    const tab = browser.open()
+    const channel = new FakeChannel(name, tab)
+    const heard: HeardMessage[] = []
+    let count = 0
+    channel.onmessage = ({ data }: { data: { from: string; to?: string; message: HeardMessage } }) => {
+      if (data.to === undefined || data.to === id) heard.push({ ...data.message, from: data.from })
+    }
+    void browser.locks.request(tab, `${name}-tab-${id}`, {}, () => new Promise(() => {}))
+    return {
+      id,
+      tab,
+      /** What the other tabs have posted, for all or for this one. */
+      heard: (kind: string) => heard.filter(message => message.kind === kind),
+      /** Posts a message, to all unless `to` is given, and lets it arrive. */
+      post: async (message: object, { to, from = id }: { to?: string; from?: string } = {}) => {
+        channel.postMessage({ from, to, ...(from === id && { number: ++count }), message })
+        await turnEventLoop()
+      },
+      /** The next message follows one that the others do not receive. */
+      skip: () => void count++,
+    }
+  }
+  return { clock, emulator, browser, made, open, connected, passUntil, claimLead, scripted }
 }
 
 /** What a tab shows, in order. */

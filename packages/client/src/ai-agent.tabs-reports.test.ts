@@ -1,0 +1,309 @@
+import { expect, it } from 'vitest'
+import { linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+
+const settings = { heartbeatBeforeReply: false, capabilities: [] }
+
+/** A leader, a follower, and a tab that has sent messages. */
+async function setUpReports() {
+  const tabs = setUpTabs({ settings })
+  const leader = await tabs.connected()
+  const { agent, tab } = await tabs.connected()
+  const owner = tabs.scripted('owner')
+  await owner.post({ kind: 'hello', isNew: false })
+  const leaderId = String(owner.heard('state').at(-1)?.from)
+  const words = { persona: 'customer', role: 'human', content: 'Hello', timestamp: tabs.clock.now() }
+  const say = (id: string, more: object = {}) => owner.post({ kind: 'said', message: { ...words, id }, ...more })
+  const update = (id: string, state: string, reason?: string) => owner.post({ kind: 'delivery', id, state, reason })
+  /** Another tab than the owner repeats a message. */
+  const repeat = (id: string, state: string, from = 'another') =>
+    owner.post({ kind: 'said', message: { ...words, id }, state, owner: 'owner' }, { from })
+  const updates: string[] = []
+  agent.on('deliveryUpdate', ({ payload }) => void updates.push(`${payload.previousState} ${payload.state}`))
+  return { ...tabs, leader, agent, tab, owner, leaderId, words, say, update, repeat, updates }
+}
+
+/** How a message gets into a state, as its tab reports it. */
+const WAYS = {
+  queued: [],
+  sent: ['sent'],
+  acknowledged: ['sent', 'acknowledged'],
+  unknown: ['sent', 'unknown'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+} as const
+const STATES = Object.keys(WAYS) as (keyof typeof WAYS)[]
+
+/** For each state of a message, its state after the report of each state in the order of {@link STATES}. */
+type Table = Readonly<Record<keyof typeof WAYS, string>>
+
+const BY_ITS_TAB: Table = {
+  queued: 'queued sent acknowledged unknown failed cancelled',
+  sent: 'sent sent acknowledged unknown failed cancelled',
+  acknowledged: 'acknowledged acknowledged acknowledged acknowledged acknowledged acknowledged',
+  // Only evidence or a retry follows.
+  unknown: 'queued sent acknowledged unknown unknown unknown',
+  failed: 'queued sent acknowledged failed failed failed',
+  cancelled: 'cancelled cancelled cancelled cancelled cancelled cancelled',
+}
+const BY_THE_LEADER: Table = {
+  ...BY_ITS_TAB,
+  // It may not have been told of the retry.
+  unknown: 'unknown unknown acknowledged unknown unknown unknown',
+  failed: 'failed failed acknowledged failed failed failed',
+}
+const BY_ANOTHER_TAB: Table = {
+  ...BY_THE_LEADER,
+  // It may have missed the evidence.
+  queued: 'queued sent acknowledged queued queued cancelled',
+  sent: 'sent sent acknowledged sent sent cancelled',
+}
+
+it.each([
+  ['its tab', BY_ITS_TAB],
+  ['the leader', BY_THE_LEADER],
+  ['another tab', BY_ANOTHER_TAB],
+])('[REL-64] [REL-155] the state of a message follows what is reported by %s', async (by, table) => {
+  const { agent, say, update, repeat, leaderId } = await setUpReports()
+  const results: Record<string, string[]> = {}
+  for (const known of STATES)
+    for (const reported of STATES) {
+      const id = `${known} ${reported}`
+      await say(id)
+      for (const state of WAYS[known]) await update(id, state)
+      if (by === 'its tab') await update(id, reported)
+      else await repeat(id, reported, by === 'the leader' ? leaderId : 'another')
+      results[known] = [...(results[known] ?? []), String(agent.delivery(id)?.state)]
+    }
+  expect(Object.fromEntries(Object.entries(results).map(([known, states]) => [known, states.join(' ')]))).toEqual(table)
+})
+
+it('[REL-64] each change of a message of another tab is reported once, and a repetition of its outcome not', async () => {
+  const { agent, say, update, updates } = await setUpReports()
+  await say('a')
+  for (const state of ['queued', 'sent', 'sent', 'failed', 'acknowledged', 'unknown']) await update('a', state)
+  expect(updates).toEqual([
+    ...['queued sending', 'sending sent', 'sent failed'],
+    ...['failed queued', 'queued acknowledged'],
+  ])
+  updates.length = 0
+  await say('b')
+  for (const state of ['unknown', 'queued', 'sent', 'unknown', 'sent', 'unknown', 'acknowledged'])
+    await update('b', state)
+  expect(updates).toEqual([
+    ...['queued unknown', 'unknown queued', 'queued sending', 'sending sent', 'sent unknown'],
+    ...['unknown sending', 'sending sent', 'sent unknown', 'unknown acknowledged'],
+  ])
+  await say('c')
+  const outcomes: unknown[] = []
+  void agent.delivery('c')?.outcome.then(outcome => outcomes.push(outcome))
+  await update('c', 'failed', 'refused')
+  expect(outcomes).toEqual(['failed'])
+  expect(agent.delivery('c')?.reason).toBe('refused')
+  await update('c', 'queued')
+  expect(agent.delivery('c')?.reason).toBeUndefined()
+})
+
+it('[REL-64] nothing more is reported once a listener of a retry in another tab has destroyed the agent', async () => {
+  const { agent, say, update, updates } = await setUpReports()
+  await say('a')
+  await update('a', 'unknown')
+  agent.on('deliveryUpdate', () => void agent.destroy())
+  await update('a', 'queued')
+  await update('a', 'sent')
+  expect(updates).toEqual(['queued unknown', 'unknown queued'])
+})
+
+it('[REL-155] what arrived before a tab was told of the message is acknowledged, up to a thousand such messages', async () => {
+  const { agent, say, update } = await setUpReports()
+  for (let count = 0; count <= 1_000; count++) void update(`m${count}`, 'acknowledged')
+  await update('other', 'sent')
+  for (const id of ['m0', 'm1', 'other']) await say(id, { state: 'sent' })
+  expect(['m0', 'm1', 'other'].map(id => agent.delivery(id)?.state)).toEqual(['sent', 'acknowledged', 'sent'])
+})
+
+it('[LIM-01] of messages of other tabs without an outcome a thousand are observed', async () => {
+  const { agent, say, leader } = await setUpReports()
+  for (let count = 0; count < 1_000; count++) void say(`m${count}`)
+  await say('m1000')
+  for (const tab of [agent, leader.agent])
+    expect(['m0', 'm1', 'm1000'].map(id => [tab.delivery(id)?.state, tab.delivery(id)?.reason])).toEqual([
+      ['unknown', 'limit'],
+      ['queued', undefined],
+      ['queued', undefined],
+    ])
+})
+
+it('[REL-69] no other tab reports the delivery of a message of this one', async () => {
+  const { agent, clock, update, repeat } = await setUpReports()
+  const id = await agent.send('mine')
+  await clock.advance(100)
+  await update(id, 'failed', 'refused')
+  await repeat(id, 'acknowledged')
+  expect(agent.delivery(id)?.state).toBe('sent')
+})
+
+it('[REL-155] a tab asks once for what other tabs than the leader have told it without an outcome', async () => {
+  const { clock, owner, repeat, leaderId } = await setUpReports()
+  const asked = () => owner.heard('recall').filter(({ from }) => from !== leaderId)
+  const before = asked().length
+  await repeat('a', 'acknowledged')
+  await repeat('b', 'sent', leaderId)
+  await clock.advance(10)
+  expect(asked()).toHaveLength(before)
+  await repeat('c', 'sent')
+  await repeat('d', 'unknown')
+  await clock.advance(10)
+  expect(asked()).toHaveLength(before + 1)
+  expect(asked().at(-1)?.known).toMatchObject({ open: expect.arrayContaining(['b', 'c', 'd']) })
+  expect(asked().at(-1)?.known).not.toMatchObject({ open: expect.arrayContaining(['a']) })
+  await repeat('e', 'queued')
+  await clock.advance(10)
+  expect(asked()).toHaveLength(before + 2)
+})
+
+it('[REL-155] a tab that has missed something names the last hundred messages that it has', async () => {
+  const { clock, agent, owner, leaderId, say, update, words } = await setUpReports()
+  const joinedAt = clock.now()
+  const known = async () => {
+    owner.skip()
+    await owner.post({ kind: 'hello', isNew: false })
+    return owner.heard('recall').findLast(({ from }) => from !== leaderId)?.known as {
+      ids: string[]
+      since: number
+      open: string[]
+    }
+  }
+  await clock.advance(1_000)
+  const own = await agent.send('mine')
+  await clock.advance(1_000)
+  await say('a')
+  await say('b')
+  await update('b', 'acknowledged')
+  await say('c')
+  await update('c', 'unknown')
+  const [, answer] = agent.getTranscript().map(({ message }) => message.messageId)
+  const first = await known()
+  expect([...first.ids].sort()).toEqual([own, answer, 'a', 'b', 'c'].sort())
+  expect(first.open.sort()).toEqual(['a', 'c'])
+  expect(first.since).toBe(joinedAt)
+  agent.clearTranscript()
+  const cleared = await known()
+  expect([...cleared.ids].sort()).toEqual([own, answer, 'a', 'b', 'c'].sort())
+  expect(cleared.since).toBe(joinedAt)
+  // More than it names: what is older than the first one that it names may be known.
+  const later = clock.now() + 10_000
+  for (let count = 0; count < 150; count++)
+    void owner.post({ kind: 'said', message: { ...words, id: `x${count}`, timestamp: later + count } })
+  await clock.advance(0)
+  const last = await known()
+  expect(last.ids.filter(id => id.startsWith('x'))).toHaveLength(100)
+  expect(last.ids).not.toContain('x49')
+  expect(last.since).toBe(later + 50)
+  agent.clearTranscript()
+  const missing = await known()
+  expect(missing.ids.filter(id => id.startsWith('x'))).toHaveLength(100)
+  expect(missing.since).toBe(later + 50)
+})
+
+it('[REL-155] a tab that has missed something is told what it does not have, and what became of the rest', async () => {
+  const { clock, agent, owner, words, say } = await setUpReports()
+  const from = clock.now()
+  await clock.advance(100)
+  const own = await agent.send('mine')
+  await clock.advance(100)
+  const agentId = owner.heard('said').at(-1)?.from
+  const repeat = (id: string, state: string, timestamp = from) =>
+    owner.post({ kind: 'said', message: { ...words, id, timestamp }, owner: 'other', state })
+  const told = async (known?: object) => {
+    const before = owner.heard('said').length
+    await owner.post({ kind: 'recall', known: known && { ids: [], since: from + 1_000, open: [], ...known } })
+    const messages = owner.heard('said').slice(before)
+    return messages.filter(each => each.from === agentId).map(({ message }) => (message as { id: string }).id)
+  }
+  // Those of the tab that asks it has itself.
+  await say('its own', { state: 'sent' })
+  await repeat('open', 'unknown')
+  await repeat('arrived', 'acknowledged')
+  await repeat('late', 'acknowledged', from + 1_000)
+  await owner.post({
+    kind: 'said',
+    message: { ...words, id: 'rating', role: 'feedback' },
+    owner: 'other',
+    state: 'acknowledged',
+  })
+  expect(await told({})).toEqual(['open', 'late'])
+  expect(await told({ since: from })).toEqual([own, 'open', 'arrived', 'late', 'rating'])
+  expect(await told({ since: from, ids: [own, 'open', 'late'] })).toEqual(['open', 'arrived', 'rating'])
+  expect(await told({ open: ['arrived', 'its own'] })).toEqual(['open', 'arrived', 'late'])
+  // A tab that joins is told what no history shows.
+  expect(await told()).toEqual(['open', 'rating'])
+  // Without their texts, messages can be shown no more, but their outcome is known.
+  agent.clearTranscript()
+  expect(await told({ since: from })).toEqual(['open'])
+  expect(await told({ open: ['late', 'arrived'] })).toEqual(['arrived', 'open', 'late'])
+})
+
+it('[SEC-60] what arrives after a sign-out of messages that other tabs have sent before is reported as unknown', async () => {
+  const { agent, clock, owner, words } = await setUpReports()
+  const updates: unknown[] = []
+  agent.on('deliveryUpdate', ({ payload: { id, state, reason } }) => void updates.push([id, state, reason]))
+  const post = (message: object) => void owner.post(message)
+  const say = (id: string) => post({ kind: 'said', message: { ...words, id } })
+  const update = (id: string, state: string) => post({ kind: 'delivery', id, state })
+  for (const id of ['queued', 'sent', 'arrived']) say(id)
+  post({ kind: 'said', message: { ...words, id: 'of before' }, state: 'sent' })
+  for (const id of ['sent', 'arrived', 'of before', 'nothing known']) update(id, 'sent')
+  update('arrived', 'acknowledged')
+  post({ kind: 'read', messageId: 'queued' })
+  await agent.logout()
+  await clock.advance(1_000)
+  expect(updates).toEqual([
+    ['sent', 'sending', undefined],
+    ['sent', 'sent', undefined],
+    ['arrived', 'sending', undefined],
+    ['arrived', 'sent', undefined],
+    ['queued', 'unknown', 'signed_out'],
+    ['sent', 'unknown', 'signed_out'],
+  ])
+  expect(agent.delivery('queued')).toBeUndefined()
+})
+
+it('[REL-64] [REL-155] a message of another tab is shown unless a history has shown it, under another id', async () => {
+  const { browser, clock, connected, scripted, passUntil } = setUpTabs({ settings })
+  const earlier = await connected({ resume: true })
+  await earlier.agent.send('Hello')
+  await passUntil(() => linesOf(earlier).length === 2, 'the answer')
+  const writtenAt = clock.now()
+  await clock.advance(1_000)
+  earlier.tab.close()
+  const tab = await connected({ resume: true }, browser.open(earlier.tab.sessionStorage))
+  await passUntil(() => linesOf(tab).length === 2, 'the history')
+  const owner = scripted('owner')
+  const shown = async (id: string, timestamp: number, state?: string) => {
+    const message = { id, persona: 'customer', role: 'human', content: 'Hello', timestamp }
+    await owner.post({ kind: 'said', message, state })
+    return linesOf(tab).filter(line => line === 'sent Hello').length
+  }
+  await clock.advance(1_000)
+  // Said after the history, it is another one.
+  expect(await shown('new', clock.now())).toBe(2)
+  expect(await shown('queued', clock.now(), 'queued')).toBe(3)
+  expect(await shown('old', writtenAt)).toBe(3)
+  // The entry of the history is that of the one before.
+  expect(await shown('another old', writtenAt)).toBe(4)
+})
+
+it('[REL-64] [REL-155] as a message of which a tab is told that has missed it', async () => {
+  const { browser, clock, connected, scripted, passUntil } = setUpTabs({ settings })
+  const earlier = await connected({ resume: true })
+  await earlier.agent.send('Hello')
+  await passUntil(() => linesOf(earlier).length === 2, 'the answer')
+  earlier.tab.close()
+  const tab = await connected({ resume: true }, browser.open(earlier.tab.sessionStorage))
+  await passUntil(() => linesOf(tab).length === 2, 'the history')
+  await clock.advance(1_000)
+  const message = { id: 'a', persona: 'customer', role: 'human', content: 'Hello', timestamp: clock.now() }
+  await scripted('owner').post({ kind: 'said', message, state: 'sent' })
+  expect(linesOf(tab)).toHaveLength(2)
+  expect(tab.agent.delivery('a')?.state).toBe('sent')
+})
