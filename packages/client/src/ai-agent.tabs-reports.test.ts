@@ -307,3 +307,57 @@ it('[REL-64] [REL-155] as a message of which a tab is told that has missed it', 
   expect(linesOf(tab)).toHaveLength(2)
   expect(tab.agent.delivery('a')?.state).toBe('sent')
 })
+
+it.each([true, false])(
+  '[SEC-61] what is answered stays sent where another tab has taken the session, and what that tab has sent settles (%s)',
+  async hasSent => {
+    const { agent, leader, clock, owner, say, update, words, passUntil, scripted } = await setUpReports()
+    const other = scripted('other')
+    const otherSays = async (id: string, ...states: string[]) => {
+      await other.post({ kind: 'said', message: { ...words, id } })
+      for (const state of states) await other.post({ kind: 'delivery', id, state })
+    }
+    for (const id of ['answered', 'failed']) {
+      await say(id)
+      await update(id, id === 'failed' ? 'failed' : 'sent')
+    }
+    await otherSays('answered of another', 'sent')
+    await agent.send('hello')
+    await passUntil(() => linesOf({ agent }).includes('received You said: hello'), 'an answer')
+    await say('sent')
+    await update('sent', 'sent')
+    await say('queued')
+    await otherSays('sent of another', 'sent')
+    await otherSays('queued of another')
+    const sessionId = String(agent.getSessionId())
+    const taker = hasSent ? owner : scripted('taker')
+    await taker.post({ kind: 'taken', sessionId, nonce: 1 })
+    expect(taker.heard('synced').map(({ nonce }) => nonce)).toEqual([1, 1])
+    const states = (tab = agent) =>
+      Object.fromEntries(
+        ['answered', 'failed', 'sent', 'queued', 'answered of another', 'sent of another', 'queued of another'].map(
+          id => [id, `${tab.delivery(id)?.state} ${tab.delivery(id)?.reason}`],
+        ),
+      )
+    const left = hasSent ? 'unknown session_ended' : undefined
+    const expected = {
+      answered: 'sent undefined',
+      failed: 'failed undefined',
+      sent: left ?? 'sent undefined',
+      queued: left ?? 'queued undefined',
+      'answered of another': 'sent undefined',
+      'sent of another': 'sent undefined',
+      'queued of another': 'queued undefined',
+    }
+    expect(states()).toEqual(expected)
+    expect(states(leader.agent)).toEqual(expected)
+    // In the next session, the leader sends what another tab has left.
+    await agent.send('again')
+    await passUntil(() => linesOf({ agent }).includes('received You said: again'), 'the next answer')
+    other.tab.crash()
+    await clock.advance(10_000)
+    expect(states()['answered of another']).toBe('sent undefined')
+    expect(states()['sent of another']).toBe('unknown page_ended')
+    expect(states()['queued of another']).toMatch(/^(?:sent|acknowledged) /)
+  },
+)

@@ -74,3 +74,39 @@ it.each([
     expect(answers).toEqual(['You said: one', 'You said: two'])
   },
 )
+
+it('[REL-65] questions of several tabs are answered one after the other, also where one is given up or asked before its tab is connected', async () => {
+  const settings = { heartbeatBeforeReply: false, replyDelayMs: 500 }
+  const { clock, made, connected, passUntil, emulator } = setUpTabs({ settings })
+  const [one, two, three] = [await connected(), await connected(), await connected()]
+  const late = made()
+  const answers: string[] = []
+  const ask = ({ agent }: { agent: typeof one.agent }, text: string, signal?: AbortSignal) =>
+    void agent.ask(text, signal && { signal }).then(
+      ({ content }) => answers.push(String(content)),
+      (error: { code?: string }) => answers.push(`${text} ${error.code}`),
+    )
+  ask(late, 'before its tab is connected')
+  ask(one, 'first')
+  await clock.advance(100)
+  ask(two, 'second')
+  ask(two, 'third')
+  const control = new AbortController()
+  ask(three, 'given up', control.signal)
+  await clock.advance(100)
+  control.abort()
+  await clock.advance(100)
+  expect(answers).toEqual(['given up ABORTED'])
+  const [session] = emulator.world.sessions.values()
+  const texts = () => session?.received.entries().flatMap(({ message }) => message?.content ?? [])
+  expect(texts()).toEqual(['first'])
+  await passUntil(() => answers.length === 4, 'the answers')
+  expect(answers.slice(1).sort()).toEqual(['first', 'second', 'third'].map(text => `You said: ${text}`))
+  expect(answers[1]).toBe('You said: first')
+  expect(answers.indexOf('You said: second')).toBeLessThan(answers.indexOf('You said: third'))
+  await late.agent.initialize()
+  await late.agent.connect()
+  ask(three, 'last')
+  await passUntil(() => answers.length === 6, 'the answers to the late tab and to the one that has given up')
+  expect(answers.slice(4).sort()).toEqual(['You said: before its tab is connected', 'You said: last'])
+})
