@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { linesOf, setUpTabs } from '../test/set-up-tabs.ts'
 
 const settings = { heartbeatBeforeReply: false, capabilities: [] }
@@ -186,6 +186,8 @@ it('[REL-155] a tab that has missed something names the last hundred messages th
   expect([...first.ids].sort()).toEqual([own, answer, 'a', 'b', 'c'].sort())
   expect(first.open.sort()).toEqual(['a', 'c'])
   expect(first.since).toBe(joinedAt)
+  // It is no tab that joins.
+  expect(owner.heard('recall').filter(({ known }) => known === undefined)).toEqual([])
   agent.clearTranscript()
   const cleared = await known()
   expect([...cleared.ids].sort()).toEqual([own, answer, 'a', 'b', 'c'].sort())
@@ -361,3 +363,122 @@ it.each([true, false])(
     expect(states()['queued of another']).toMatch(/^(?:sent|acknowledged) /)
   },
 )
+
+it('[REL-64] a tab that is taken for the sender of a message sends it only where that is possible', async () => {
+  const { agent, clock, owner, say, update, emulator, passUntil } = await setUpReports()
+  const [session] = emulator.world.sessions.values()
+  const accepted = () => session?.received.entries().filter(({ message }) => message?.content === 'Hello').length
+  await agent.send('mine')
+  await clock.advance(100)
+  const to = String(owner.heard('said').at(-1)?.from)
+  const act = (id: string, action: string) => owner.post({ kind: 'act', id, action }, { to })
+  for (const id of ['sent', 'unknown']) {
+    await say(id)
+    for (const state of WAYS[id as 'sent']) await update(id, state)
+  }
+  await act('nothing known', 'retry')
+  await act('sent', 'retry')
+  await act('unknown', 'cancel')
+  await clock.advance(100)
+  expect(accepted()).toBe(0)
+  // They are those of the other tab still.
+  await update('sent', 'failed')
+  expect(agent.delivery('sent')?.state).toBe('failed')
+  await act('unknown', 'retry')
+  await passUntil(() => linesOf({ agent }).includes('received You said: Hello'), 'the answer')
+  expect(accepted()).toBe(1)
+})
+
+it('[REL-64] its tab repeats the outcome of a message', async () => {
+  const { agent, say } = await setUpReports()
+  await say('a')
+  await say('a', { state: 'unknown', reason: 'closed' })
+  expect([agent.delivery('a')?.state, agent.delivery('a')?.reason]).toEqual(['unknown', 'closed'])
+})
+
+it('[REL-155] a page that is left tells the others which messages have no outcome, and which of them are questions', async () => {
+  const { agent, clock, tab, say, update, scripted } = await setUpReports()
+  const other = scripted('other')
+  await say('question', { isQuestion: true })
+  await say('message')
+  await say('arrived')
+  await update('arrived', 'acknowledged')
+  const own = await agent.send('mine')
+  await clock.advance(100)
+  const before = other.heard('said').length
+  tab.hide()
+  await clock.advance(10)
+  const told = other.heard('said').slice(before) as unknown as {
+    message: { id: string }
+    owner?: string
+    state: string
+    isQuestion?: boolean
+  }[]
+  expect(told.map(({ message, owner, state, isQuestion }) => [message.id, owner, state, isQuestion])).toEqual([
+    ['question', 'owner', 'queued', true],
+    ['message', 'owner', 'queued', undefined],
+    [own, undefined, 'sent', undefined],
+  ])
+})
+
+describe('a message that a history has shown before its tab ended', () => {
+  /** Its tab has written it over the leader, and the history of a reconnect shows it. */
+  const setUpShown = async () => {
+    const parts = await setUpReports()
+    const { leader, owner, say, update, emulator, clock, words, passUntil } = parts
+    await say('a')
+    await update('a', 'sent')
+    await owner.post({ kind: 'open', socket: 1, sessionId: leader.agent.getSessionId(), isFirst: false })
+    await clock.advance(10)
+    await owner.post({ kind: 'write', socket: 1, text: JSON.stringify(words) })
+    await passUntil(() => linesOf(leader).includes('received You said: Hello'), 'the answer')
+    emulator.control.dropSockets()
+    await passUntil(() => !leader.agent.isConnected(), 'the end of the connection')
+    await passUntil(() => leader.agent.isConnected(), 'the next connection')
+    await clock.advance(1_000)
+    const [session] = emulator.world.sessions.values()
+    const accepted = () => session?.received.entries().filter(({ message }) => message?.content === 'Hello').length
+    return { ...parts, accepted, state: () => leader.agent.delivery('a')?.state }
+  }
+
+  it('[REL-180] is acknowledged when no other history can be loaded, also where its tab repeats what it knows', async () => {
+    const { owner, say, emulator, clock, state } = await setUpShown()
+    await say('a', { state: 'sent' })
+    emulator.faults.add({ kind: 'answer', route: 'GET *', status: 503 })
+    owner.tab.crash()
+    await clock.advance(10_000)
+    expect(state()).toBe('acknowledged')
+  })
+
+  it('[REL-64] is sent once more where its tab has repeated it, and ended before it was written', async () => {
+    const { owner, update, clock, state, accepted } = await setUpShown()
+    await update('a', 'unknown')
+    await update('a', 'queued')
+    owner.tab.crash()
+    await clock.advance(10_000)
+    expect(accepted()).toBe(2)
+    expect(state()).not.toBe('unknown')
+  })
+})
+
+it('[REL-64] [REL-155] a leader asks the other tabs before it sends what a tab has left, which may have withdrawn it', async () => {
+  const { agent, leader, clock, owner, say, emulator, scripted } = await setUpReports()
+  await agent.send('mine')
+  await clock.advance(100)
+  const to = String(owner.heard('said').at(-1)?.from)
+  await say('withdrawn')
+  await say('left')
+  // The leader does not receive it, and nothing that follows shows the gap.
+  await owner.post({ kind: 'delivery', id: 'withdrawn', state: 'cancelled' }, { to })
+  const frozen = scripted('frozen')
+  await frozen.post({ kind: 'hello', isNew: false })
+  owner.tab.crash()
+  await clock.advance(1_500)
+  const [session] = emulator.world.sessions.values()
+  const accepted = () => session?.received.entries().filter(({ message }) => message?.content === 'Hello').length
+  expect(leader.agent.delivery('withdrawn')?.state).toBe('cancelled')
+  // A tab that does not answer is waited for.
+  expect(accepted()).toBe(0)
+  await clock.advance(1_500)
+  expect(accepted()).toBe(1)
+})

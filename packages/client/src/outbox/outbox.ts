@@ -432,11 +432,12 @@ export class Outbox implements ChatObserver {
    */
   takeOver(records: readonly DeliveryRecord[]): void {
     const { facts, shared } = this.#scope
-    const unsent = records.filter(({ written }) => !written)
+    // One that its tab has repeated was written before.
+    const unsent = records.filter(({ state }) => state === 'queued')
     for (const record of records) {
       record.elsewhere = undefined
       record.message = addressMessage(record.message, facts)
-      if (record.written) this.ledger.adopt(record)
+      if (record.state !== 'queued') this.ledger.adopt(record)
     }
     if (this.lane.isOpen) this.ledger.store?.mark()
     this.lane.prepend(unsent)

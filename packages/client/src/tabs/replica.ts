@@ -49,11 +49,6 @@ export class Replica {
     return this.#parts.log.accepted.filter(isElsewhere)
   }
 
-  #find(id: string): ElsewhereRecord | undefined {
-    const record = this.#parts.log.find(id)
-    return record && isElsewhere(record) ? record : undefined
-  }
-
   /** The host of this tab repeats or withdraws a message of another one. Returns whether that is possible. */
   act(record: DeliveryRecord, action: Action): boolean {
     if (this.#parts.log.find(record.id) !== record || !isPossible(record, action)) return false
@@ -163,9 +158,9 @@ export class Replica {
 
   /** The tab that sent it reports its delivery. */
   update(owner: string, id: string, state: TabState, reason?: DeliveryReason, sentAt = this.#now): void {
-    const record = this.#find(id)
+    const record = this.#parts.log.find(id)
     if (!record && state === 'acknowledged') this.#noteArrived(id)
-    if (!record) return
+    if (!record || !isElsewhere(record)) return
     const { elsewhere } = record
     elsewhere.owner = owner
     elsewhere.sentAt = sentAt
@@ -245,7 +240,7 @@ export class Replica {
    */
   #tell(to: string | undefined, isWanted: (record: DeliveryRecord) => boolean): void {
     const { log } = this.#parts
-    const shown = log.entries({ direction: 'sent' }).flatMap(({ message }) => log.find(message.messageId ?? '') ?? [])
+    const shown = log.entries().flatMap(({ message }) => log.find(message.messageId ?? '') ?? [])
     const others = this.#records.sort((one, other) => one.timestamp - other.timestamp)
     for (const record of new Set([...shown, ...others])) {
       if (!isWanted(record)) continue
