@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
 
 const settings = { heartbeatBeforeReply: false, capabilities: [] }
 
 /** A leader, a follower, and a tab that has sent messages. */
-async function setUpReports() {
-  const tabs = setUpTabs({ settings })
+async function setUpReports(capabilities: readonly (typeof CAPABILITIES)[number][] = []) {
+  const tabs = setUpTabs({ settings: { ...settings, capabilities: [...capabilities] } })
   const leader = await tabs.connected()
   const { agent, tab } = await tabs.connected()
   const owner = tabs.scripted('owner')
@@ -372,9 +372,9 @@ it('[REL-64] a tab that is taken for the sender of a message sends it only where
   await clock.advance(100)
   const to = String(owner.heard('said').at(-1)?.from)
   const act = (id: string, action: string) => owner.post({ kind: 'act', id, action }, { to })
-  for (const id of ['sent', 'unknown']) {
+  for (const id of ['sent', 'unknown', 'failed'] as const) {
     await say(id)
-    for (const state of WAYS[id as 'sent']) await update(id, state)
+    for (const state of WAYS[id]) await update(id, state)
   }
   await act('nothing known', 'retry')
   await act('sent', 'retry')
@@ -387,6 +387,9 @@ it('[REL-64] a tab that is taken for the sender of a message sends it only where
   await act('unknown', 'retry')
   await passUntil(() => linesOf({ agent }).includes('received You said: Hello'), 'the answer')
   expect(accepted()).toBe(1)
+  await act('failed', 'retry')
+  await clock.advance(100)
+  expect(accepted()).toBe(2)
 })
 
 it('[REL-64] its tab repeats the outcome of a message', async () => {
@@ -438,6 +441,8 @@ describe('a message that a history has shown before its tab ended', () => {
     await clock.advance(1_000)
     const [session] = emulator.world.sessions.values()
     const accepted = () => session?.received.entries().filter(({ message }) => message?.content === 'Hello').length
+    // Its tab reports that itself.
+    expect(leader.agent.delivery('a')?.state).toBe('sent')
     return { ...parts, accepted, state: () => leader.agent.delivery('a')?.state }
   }
 
@@ -481,4 +486,53 @@ it('[REL-64] [REL-155] a leader asks the other tabs before it sends what a tab h
   expect(accepted()).toBe(0)
   await clock.advance(1_500)
   expect(accepted()).toBe(1)
+})
+
+it('[REL-64] with receipts, what an ended tab has got none for is repeated in the same session, except ratings', async () => {
+  const { leader, clock, owner, say, update, words, emulator, passUntil } = await setUpReports(CAPABILITIES)
+  const rating = { ...words, id: 'rating', role: 'feedback', persona: 'agent' }
+  await owner.post({ kind: 'said', message: rating })
+  await update('rating', 'sent')
+  await say('sent')
+  await update('sent', 'sent')
+  owner.tab.crash()
+  const stateOf = (id: string) => leader.agent.delivery(id)?.state
+  await passUntil(() => stateOf('sent') === 'acknowledged', 'the receipt')
+  await clock.advance(10_000)
+  expect(stateOf('rating')).toBe('unknown')
+  const [session] = emulator.world.sessions.values()
+  expect(session?.received.entries().filter(({ message }) => message?.content === 'Hello')).toHaveLength(1)
+})
+
+it('[REL-180] only the messages of ended tabs settle, and what an ended tab has sent long before at the end of the conversation', async () => {
+  const { leader, clock, owner, say, update, words, scripted } = await setUpReports()
+  const living = scripted('living')
+  await say('old')
+  await update('old', 'sent')
+  await clock.advance(60_000)
+  await say('new')
+  await update('new', 'sent')
+  for (const id of ['of a living tab', 'queued of a living tab'])
+    await living.post({ kind: 'said', message: { ...words, id } })
+  await living.post({ kind: 'delivery', id: 'of a living tab', state: 'sent' })
+  owner.tab.crash()
+  await clock.advance(10_000)
+  const states = () =>
+    ['old', 'new', 'of a living tab', 'queued of a living tab'].map(id => {
+      const { state, reason } = leader.agent.delivery(id) ?? {}
+      return [state, reason]
+    })
+  const left = [
+    ['unknown', 'page_ended'],
+    ['sent', undefined],
+    ['queued', undefined],
+  ]
+  expect(states()).toEqual([['sent', undefined], ...left])
+  const restarting = leader.agent.restartConnection()
+  await clock.advance(1_000)
+  await restarting
+  expect(states()).toEqual([['unknown', 'session_ended'], ...left])
+  living.tab.crash()
+  await clock.advance(10_000)
+  expect(states()[2]).toEqual(['unknown', 'page_ended'])
 })

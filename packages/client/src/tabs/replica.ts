@@ -369,7 +369,6 @@ export class Replica {
 
   /** Settles a message of a tab that has ended, and tells the other tabs. */
   #settle(record: ElsewhereRecord, state: DeliveryOutcome, reason?: DeliveryReason): void {
-    record.elsewhere.isLeft = false
     if (this.#set(record, state, reason)) this.#link.post(undefined, { kind: 'delivery', id: record.id, state, reason })
   }
 
