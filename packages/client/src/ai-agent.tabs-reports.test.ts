@@ -214,8 +214,8 @@ it('[REL-155] a tab that has missed something is told what it does not have, and
   const own = await agent.send('mine')
   await clock.advance(100)
   const agentId = owner.heard('said').at(-1)?.from
-  const repeat = (id: string, state: string, timestamp = from) =>
-    owner.post({ kind: 'said', message: { ...words, id, timestamp }, owner: 'other', state })
+  const repeat = (id: string, state: string, timestamp = from, sessionId = agent.getSessionId()) =>
+    owner.post({ kind: 'said', message: { ...words, id, timestamp, sessionId }, owner: 'other', state })
   const told = async (known?: object) => {
     const before = owner.heard('said').length
     await owner.post({ kind: 'recall', known: known && { ids: [], since: from + 1_000, open: [], ...known } })
@@ -225,7 +225,7 @@ it('[REL-155] a tab that has missed something is told what it does not have, and
   // Those of the tab that asks it has itself.
   await say('its own', { state: 'sent' })
   await repeat('open', 'unknown')
-  await repeat('arrived', 'acknowledged')
+  await repeat('arrived', 'acknowledged', from, 'of an earlier session')
   await repeat('late', 'acknowledged', from + 1_000)
   await owner.post({
     kind: 'said',
@@ -237,6 +237,10 @@ it('[REL-155] a tab that has missed something is told what it does not have, and
   expect(await told({ since: from })).toEqual([own, 'open', 'arrived', 'late', 'rating'])
   expect(await told({ since: from, ids: [own, 'open', 'late'] })).toEqual(['open', 'arrived', 'rating'])
   expect(await told({ open: ['arrived', 'its own'] })).toEqual(['open', 'arrived', 'late'])
+  // The id of another session opens a conversation that the other tab may not know.
+  const saidAs = (id: string) => owner.heard('said').findLast(({ message }) => (message as { id: string }).id === id)
+  expect(saidAs('open')?.message).toEqual({ ...words, id: 'open', timestamp: from, sessionId: agent.getSessionId() })
+  expect(saidAs('arrived')?.message).toEqual({ ...words, id: 'arrived', timestamp: from })
   // A tab that joins is told what no history shows.
   expect(await told()).toEqual(['open', 'rating'])
   // Without their texts, messages can be shown no more, but their outcome is known.
@@ -535,4 +539,16 @@ it('[REL-180] only the messages of ended tabs settle, and what an ended tab has 
   living.tab.crash()
   await clock.advance(10_000)
   expect(states()[2]).toEqual(['unknown', 'page_ended'])
+})
+
+it('[REL-61] a message is the same in each tab', async () => {
+  const { agent, leader, clock } = await setUpReports()
+  const data = { content: 'Hello', messageData: { order: 7 }, from: 'a', to: 'b' }
+  const id = await agent.send({ persona: 'customer', role: 'human', ...data })
+  await clock.advance(100)
+  const [own, other] = [agent, leader.agent].map(tab =>
+    tab.getTranscript().find(({ message }) => message.messageId === id),
+  )
+  expect(other?.message).toMatchObject({ ...data, sessionId: agent.getSessionId(), timestamp: own?.message.timestamp })
+  expect(other?.message.toPayloadString()).toBe(own?.message.toPayloadString())
 })

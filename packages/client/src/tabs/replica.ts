@@ -443,20 +443,8 @@ function mayFollow(outcome: DeliveryOutcome, state: TabState): boolean {
  *
  * @param present session of the tabs. The id of another one opens a conversation that the others may not know
  */
-function saidMessage(
-  { persona, role, content, messageData, sessionId, timestamp = 0, from, to }: Message,
-  id: string,
-  present: string | undefined,
-): SaidMessage {
-  return {
-    id,
-    persona,
-    role,
-    timestamp,
-    ...(content !== undefined && { content }),
-    ...(messageData && { messageData }),
-    ...(sessionId !== undefined && sessionId === present && { sessionId }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  }
+function saidMessage(message: Message, id: string, present: string | undefined): SaidMessage {
+  const { persona, role, content, messageData, timestamp = 0, from, to } = message
+  const sessionId = message.sessionId === present ? present : undefined
+  return { id, persona, role, timestamp, content, messageData, sessionId, from, to }
 }
