@@ -1,6 +1,5 @@
 import type { ChatStrings } from './chat-strings.ts'
-
-const plural = new Intl.PluralRules('ar')
+import { plural } from './plural.ts'
 
 /** Arabic, written from right to left. */
 export const ar: ChatStrings = {
@@ -37,15 +36,14 @@ export const ar: ChatStrings = {
   notHelpful: 'غير مفيد',
   masked: 'مخفي لحماية بياناتك',
   newMessages: 'جديد',
-  unread: count =>
-    ({
-      zero: 'لا رسائل جديدة',
-      one: 'رسالة جديدة واحدة',
-      two: 'رسالتان جديدتان',
-      few: `${count} رسائل جديدة`,
-      many: `${count} رسالة جديدة`,
-      other: `${count} رسالة جديدة`,
-    })[plural.select(count)],
+  unread: plural('ar', {
+    zero: 'لا رسائل جديدة',
+    one: 'رسالة جديدة واحدة',
+    two: 'رسالتان جديدتان',
+    few: '# رسائل جديدة',
+    many: '# رسالة جديدة',
+    other: '# رسالة جديدة',
+  }),
   toEnd: 'إلى أحدث رسالة',
   showEarlier: 'عرض الرسائل السابقة',
   today: 'اليوم',

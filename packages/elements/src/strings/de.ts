@@ -1,4 +1,5 @@
 import type { ChatStrings } from './chat-strings.ts'
+import { plural } from './plural.ts'
 
 /** German. */
 export const de: ChatStrings = {
@@ -35,7 +36,7 @@ export const de: ChatStrings = {
   notHelpful: 'Nicht hilfreich',
   masked: 'Zum Schutz Ihrer Daten verborgen',
   newMessages: 'Neu',
-  unread: count => (count === 1 ? '1 neue Nachricht' : `${count} neue Nachrichten`),
+  unread: plural('de', { one: '# neue Nachricht', other: '# neue Nachrichten' }),
   toEnd: 'Zur neuesten Nachricht',
   showEarlier: 'Frühere Nachrichten anzeigen',
   today: 'Heute',

@@ -1,4 +1,5 @@
 import type { ChatStrings } from './chat-strings.ts'
+import { plural } from './plural.ts'
 
 /** English. */
 export const en: ChatStrings = {
@@ -35,7 +36,7 @@ export const en: ChatStrings = {
   notHelpful: 'Not helpful',
   masked: 'Hidden to protect your data',
   newMessages: 'New',
-  unread: count => (count === 1 ? '1 new message' : `${count} new messages`),
+  unread: plural('en', { one: '# new message', other: '# new messages' }),
   toEnd: 'To the latest message',
   showEarlier: 'Show earlier messages',
   today: 'Today',

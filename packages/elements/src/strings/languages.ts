@@ -1,12 +1,26 @@
 import type { ChatStrings } from './chat-strings.ts'
+import { matchLanguage } from './match-language.ts'
 
 /** Loads the texts of a language. */
 export type LoadStrings = () => ChatStrings | Promise<ChatStrings>
 
 const languages = new Map<string, LoadStrings>([
-  ['en', async () => (await import('./en.ts')).en],
-  ['de', async () => (await import('./de.ts')).de],
   ['ar', async () => (await import('./ar.ts')).ar],
+  ['da', async () => (await import('./da.ts')).da],
+  ['de', async () => (await import('./de.ts')).de],
+  ['en', async () => (await import('./en.ts')).en],
+  ['es', async () => (await import('./es.ts')).es],
+  ['fr', async () => (await import('./fr.ts')).fr],
+  ['fr-ca', async () => (await import('./fr-ca.ts')).frCa],
+  ['it', async () => (await import('./it.ts')).it],
+  ['ja', async () => (await import('./ja.ts')).ja],
+  ['ko', async () => (await import('./ko.ts')).ko],
+  ['nl', async () => (await import('./nl.ts')).nl],
+  ['pt', async () => (await import('./pt.ts')).pt],
+  ['pt-br', async () => (await import('./pt-br.ts')).ptBr],
+  ['ru', async () => (await import('./ru.ts')).ru],
+  ['sv', async () => (await import('./sv.ts')).sv],
+  ['zh-cn', async () => (await import('./zh-cn.ts')).zhCn],
 ])
 
 /**
@@ -21,13 +35,7 @@ export function addLanguage(code: string, load: LoadStrings): void {
 
 /** The first of the wanted codes that has texts: itself, or its language without the region; else English. */
 export function findLanguage(wanted: readonly (string | null | undefined)[]): string {
-  for (const code of wanted) {
-    const exact = code?.toLowerCase() ?? ''
-    const language = exact.split('-')[0] ?? ''
-    const found = [exact, language].find(name => languages.has(name))
-    if (found !== undefined) return found
-  }
-  return 'en'
+  return matchLanguage(wanted, code => languages.has(code))
 }
 
 /** Loads the texts of a language that {@link findLanguage} has found. */
