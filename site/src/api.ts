@@ -46,7 +46,7 @@ export async function writeApi(packages: readonly string[]): Promise<ApiReport> 
     suppressCommentWarningsInDeclarationFiles: true,
     logLevel: 'Error',
     outputs: [{ name: 'markdown', path: join(PAGES, 'api') }],
-    ...({ entryFileName: 'index', hidePageHeader: true, hideBreadcrumbs: true } as object),
+    ...({ entryFileName: 'index', indexFormat: 'table', hidePageHeader: true, hideBreadcrumbs: true } as object),
   })
   const project = await app.convert()
   if (!project) throw new Error('TypeDoc could not read the sources.')
