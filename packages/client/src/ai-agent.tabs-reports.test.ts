@@ -47,7 +47,7 @@ const BY_ITS_TAB: Table = {
 }
 const BY_THE_LEADER: Table = {
   ...BY_ITS_TAB,
-  // It may not have heard of the retry.
+  // It may have missed the retry.
   unknown: 'unknown unknown acknowledged unknown unknown unknown',
   failed: 'failed failed acknowledged failed failed failed',
 }
@@ -113,7 +113,7 @@ it('[REL-64] nothing more is reported once a listener of a retry in another tab 
   expect(updates).toEqual(['queued unknown', 'unknown queued'])
 })
 
-it('[REL-155] what arrived before a tab heard of the message is acknowledged, up to a thousand such messages', async () => {
+it('[REL-155] a message whose acknowledgement arrives before it is acknowledged, up to a thousand such messages', async () => {
   const { agent, say, update } = await setUpReports()
   for (let count = 0; count <= 1_000; count++) void update(`m${count}`, 'acknowledged')
   await update('other', 'sent')
@@ -186,7 +186,7 @@ it('[REL-155] a tab that has missed something names the last hundred messages th
   expect([...first.ids].sort()).toEqual([own, answer, 'a', 'b', 'c'].sort())
   expect(first.open.sort()).toEqual(['a', 'c'])
   expect(first.since).toBe(joinedAt)
-  // This tab does not join.
+  // It has joined long before.
   expect(owner.heard('recall').filter(({ known }) => known === undefined)).toEqual([])
   agent.clearTranscript()
   const cleared = await known()
