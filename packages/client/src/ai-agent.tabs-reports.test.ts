@@ -113,7 +113,7 @@ it('[REL-64] nothing more is reported once a listener of a retry in another tab 
   expect(updates).toEqual(['queued unknown', 'unknown queued'])
 })
 
-it('[REL-155] a message whose acknowledgement arrives before it is acknowledged, up to a thousand such messages', async () => {
+it('[REL-155] a message is acknowledged whose acknowledgement arrived first, up to a thousand such messages', async () => {
   const { agent, say, update } = await setUpReports()
   for (let count = 0; count <= 1_000; count++) void update(`m${count}`, 'acknowledged')
   await update('other', 'sent')
