@@ -29,13 +29,14 @@ const inProcessTests = [
   'packages/{client,protocol,view}/src/**/*.test.ts',
   'packages/emulator/src/!(node|state)/**/*.test.ts',
 ]
-const browserTests = '{packages,apps}/*/test/browser/**/*.test.ts'
+const browserTests = '{packages,apps}/*/test/{browser,engines}/**/*.test.ts'
 /**
  * Tests of whole pages, and of all that login pages do: `npm run pages` runs them, and `npm test` leaves them out. A sign-in by
  * popup and one by redirect stay in `npm test`.
  */
 const pageTests = [
   '{packages/elements,apps/playground}/test/browser/**/*.test.ts',
+  '{packages,apps}/*/test/engines/**/*.test.ts',
   'packages/client/test/browser/login-{agent,emulator-config,logout,msal,renewal,trouble}.test.ts',
 ]
 

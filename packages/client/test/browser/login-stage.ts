@@ -234,31 +234,34 @@ export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> 
   return opening
 }
 
+/** Counts the looks of the host's pages, as {@link countLooksHere} says. */
+export async function countLooks(chromium: LaunchedChromium): Promise<void> {
+  await chromium.context.addInitScript(countLooksHere)
+}
+
 /**
- * Counts how often the host's pages look whether a window they opened is still there, so that a test can close it after
+ * Runs in a host's page: counts how often it looks whether a window it opened is still there, so that a test can close it after
  * it has been looked at, as a user does, who is slower than that.
  */
-export async function countLooks(chromium: LaunchedChromium): Promise<void> {
-  await chromium.context.addInitScript(() => {
-    const open = window.open.bind(window)
-    globalThis.looks = 0
-    window.open = (...given) => {
-      const opened = open(...given)
-      if (!opened) return null
-      const watched = {
-        get closed() {
-          globalThis.looks++
-          return opened.closed
-        },
-        get location() {
-          return opened.location
-        },
-        focus: () => opened.focus(),
-        close: () => opened.close(),
-      }
-      return watched as Window
+export function countLooksHere(): void {
+  const open = window.open.bind(window)
+  globalThis.looks = 0
+  window.open = (...given) => {
+    const opened = open(...given)
+    if (!opened) return null
+    const watched = {
+      get closed() {
+        globalThis.looks++
+        return opened.closed
+      },
+      get location() {
+        return opened.location
+      },
+      focus: () => opened.focus(),
+      close: () => opened.close(),
     }
-  })
+    return watched as Window
+  }
 }
 
 /** Waits until a page has looked at its window so often that the provider's page in it counts as settled. */
