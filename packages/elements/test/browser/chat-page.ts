@@ -22,29 +22,39 @@ if (!location.search.includes('lazy')) await import('@aiagent/elements')`,
   )
 
 /** A page server with the elements, and a service on another port of the loopback address. */
-export interface ChatStage {
+export interface ChatPages {
   readonly service: EmulatorServer
   /** Origin of the pages. */
   readonly origin: string
   /**
-   * Opens a page with this body. In it, `ENDPOINT` is the address of the service, `ORIGIN` that of the pages, and `PKCE` a login
-   * of the service as JSON.
+   * Serves a page with this body, and returns its address. In the body, `ENDPOINT` is the address of the service, `ORIGIN` that of
+   * the pages, and `PKCE` a login of the service as JSON.
    */
-  open(body: string, options?: OpenOptions): Promise<ChatPage>
+  servePage(body: string, options?: PageOptions): string
   /** Serves a further file. */
   serve(path: string, body: string, headers?: Files): void
   close(): Promise<void>
 }
 
-/** How a page is opened. */
-export interface OpenOptions {
-  readonly context?: BrowserContext
+/** What a page is beside its body. */
+export interface PageOptions {
   /** Search part of the address. */
   readonly search?: string
   /** Headers of the page. */
   readonly headers?: Files
-  /** What is before the body; default: the script of the elements. */
+  /** What is after the body; default: the script of the elements. */
   readonly script?: string
+}
+
+/** Pages that are opened in a Chromium. */
+export interface ChatStage extends ChatPages {
+  /** Serves a page with this body, as `servePage()`, and opens it. */
+  open(body: string, options?: OpenOptions): Promise<ChatPage>
+}
+
+/** How a page is opened. */
+export interface OpenOptions extends PageOptions {
+  readonly context?: BrowserContext
   /** Prepares the page before it is loaded. */
   prepare?(page: Page): Promise<unknown>
 }
@@ -62,14 +72,10 @@ const HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</
 const TYPES: Files = { js: 'text/javascript', css: 'text/css', png: 'image/png' }
 
 /** Serves the elements and an agent that repeats the user's text. */
-export async function openChatStage(
-  context: BrowserContext,
-  files: Files,
-  options: EmulatorOptions = {},
-): Promise<ChatStage> {
+export async function serveChatPages(files: Files, options: EmulatorOptions = {}): Promise<ChatPages> {
   const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }), ...options })
   const served = new Map<string, { body: string; headers: Files }>()
-  const serve: ChatStage['serve'] = (path, body, headers = {}) => served.set(path, { body, headers })
+  const serve: ChatPages['serve'] = (path, body, headers = {}) => served.set(path, { body, headers })
   for (const [name, code] of Object.entries(files)) serve(`/${name}`, code)
   serve('/favicon.ico', '')
   serve('/callback.html', CALLBACK_PAGE)
@@ -83,17 +89,37 @@ export async function openChatStage(
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const opened: Page[] = []
+  let count = 0
   return {
     service,
     origin,
     serve,
-    async open(body, given = {}) {
-      const { search = '', headers = {}, script = '<script type="module" src="/entry.js"></script>' } = given
-      const path = `/page-${opened.length}`
+    servePage(body, { search = '', headers, script = '<script type="module" src="/entry.js"></script>' } = {}) {
+      const path = `/page-${count++}`
       const pkce = () => JSON.stringify(service.emulator.pkceConfig({ redirectUri: `${origin}/callback.html` }))
       const filled = body.replaceAll('ENDPOINT', service.url).replaceAll('ORIGIN', origin).replaceAll('PKCE', pkce)
       serve(path, `${HEAD}<link rel="stylesheet" href="/base.css"><body>${filled}${script}`, headers)
+      return `${origin}${path}${search}`
+    },
+    async close() {
+      server.closeAllConnections()
+      await Promise.all([service.close(), new Promise(resolve => server.close(resolve))])
+    },
+  }
+}
+
+/** Serves the same, for pages of a Chromium. */
+export async function openChatStage(
+  context: BrowserContext,
+  files: Files,
+  options: EmulatorOptions = {},
+): Promise<ChatStage> {
+  const pages = await serveChatPages(files, options)
+  const opened: Page[] = []
+  return {
+    ...pages,
+    async open(body, given = {}) {
+      const address = pages.servePage(body, given)
       const page = await (given.context ?? context).newPage()
       opened.push(page)
       const complaints: string[] = []
@@ -104,13 +130,12 @@ export async function openChatStage(
       page.on('pageerror', error => complaints.push(String(error)))
       page.on('request', request => requests.push(`${request.method()} ${request.url()}`))
       await given.prepare?.(page)
-      await page.goto(`${origin}${path}${search}`)
+      await page.goto(address)
       return { page, complaints, requests }
     },
     async close() {
       for (const page of opened) await page.close()
-      server.closeAllConnections()
-      await Promise.all([service.close(), new Promise(resolve => server.close(resolve))])
+      await pages.close()
     },
   }
 }
