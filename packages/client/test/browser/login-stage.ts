@@ -234,7 +234,7 @@ export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> 
   return opening
 }
 
-/** Counts the looks of the host's pages, as {@link countLooksHere} says. */
+/** Runs {@link countLooksHere} in every page of the browser. */
 export async function countLooks(chromium: LaunchedChromium): Promise<void> {
   await chromium.context.addInitScript(countLooksHere)
 }

@@ -2,7 +2,7 @@
 export interface EngineDriver {
   /** The version that the engine reports. */
   readonly version: string
-  /** Opens a window of its own, so that no page is hidden behind another one, and returns its handle. */
+  /** Opens a separate window, so that no page is hidden behind another one, and returns its handle. */
   open(): Promise<string>
   /** Handles of all pages, windows that a page has opened included. */
   handles(): Promise<string[]>

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A program of an engine in a process group of its own. */
+/** A program of an engine in its own process group. */
 export class StartedProgram {
   readonly #process: ChildProcess
   #output = ''

@@ -11,7 +11,7 @@ const DISPLAY_SERVER = '/usr/bin/Xvfb'
 /** The path of an installed driver of WebKitGTK, with a display server beside it. */
 export const findWebKitGtk = (): string | undefined => ([DRIVER, DISPLAY_SERVER].every(existsSync) ? DRIVER : undefined)
 
-/** Starts WebKitGTK's small browser on a display of its own, and drives it over WebDriver. It is not Safari. */
+/** Starts WebKitGTK's small browser on a separate display, and drives it over WebDriver. It is not Safari. */
 export async function launchWebKitGtk(path: string): Promise<EngineDriver> {
   const profile = await createProfile()
   const screen = new StartedProgram(DISPLAY_SERVER, [
