@@ -2,7 +2,7 @@ import { AiAgentChatElement } from './chat-element.ts'
 
 export type { ChatStringOverrides, RenderMessage } from './chat-options.ts'
 export type { ConsentStrings } from './consent/consent-strings.ts'
-export type { ChatStrings } from './strings/chat-strings.ts'
+export type { ChatStrings, LanguageTexts, PluralForms } from './strings/chat-strings.ts'
 export { addLanguage, type LoadStrings } from './strings/languages.ts'
 export { AiAgentChatElement }
 

@@ -1,4 +1,4 @@
-import { matchLanguage } from './strings/match-language.ts'
+import { matchLanguage } from './strings/language-around.ts'
 
 /**
  * What the launcher says before the texts of the chat are there: the code of the chat could not be loaded, the buttons that load

@@ -1,7 +1,7 @@
 import type { ChatStrings } from './strings/chat-strings.ts'
 import { findLanguage, loadStrings } from './strings/languages.ts'
 
-export type { ChatStrings } from './strings/chat-strings.ts'
+export type { ChatStrings, LanguageTexts, PluralForms } from './strings/chat-strings.ts'
 export { errorSentence } from './strings/error-sentence.ts'
 export { addLanguage, type LoadStrings } from './strings/languages.ts'
 

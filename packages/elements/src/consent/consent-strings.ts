@@ -1,4 +1,4 @@
-import { matchLanguage } from '../strings/match-language.ts'
+import { matchLanguage } from '../strings/language-around.ts'
 
 /** Texts that come with the element, since nothing may be loaded before the user has agreed, or nothing can be. */
 export interface ConsentStrings {

@@ -2,7 +2,7 @@ import { countLexerSteps, type LexerSteps } from '@aiagent/test-support'
 import { Tokenizer } from 'marked'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { costlyText, KINDS } from '../../test/costly-texts.ts'
-import { en } from '../strings/en.ts'
+import { loadStrings } from '../strings/languages.ts'
 import { markdownNodes } from './nodes.tsx'
 import { plainText } from './plain-text.ts'
 
@@ -13,7 +13,7 @@ const MOST_READ = 8_000_000
 const MOST_NODES = 6000
 const KB = 1024
 const LENGTHS = [1, 2, 4, 8, 16, 32, 64, 128].map(size => size * KB)
-const OPTIONS = { strings: en, imageOrigins: [] }
+const OPTIONS = { strings: await loadStrings('en'), imageOrigins: [] }
 
 const counter = countLexerSteps(Tokenizer.prototype)
 afterAll(() => counter.stop())

@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Arabic, written from right to left. */
-export const ar: ChatStrings = {
+export const ar: LanguageTexts = {
   language: 'ar',
   direction: 'rtl',
   title: 'المحادثة',
@@ -36,14 +35,14 @@ export const ar: ChatStrings = {
   notHelpful: 'غير مفيد',
   masked: 'مخفي لحماية بياناتك',
   newMessages: 'جديد',
-  unread: plural('ar', {
+  unread: {
     zero: 'لا رسائل جديدة',
     one: 'رسالة جديدة واحدة',
     two: 'رسالتان جديدتان',
     few: '# رسائل جديدة',
     many: '# رسالة جديدة',
     other: '# رسالة جديدة',
-  }),
+  },
   toEnd: 'إلى أحدث رسالة',
   showEarlier: 'عرض الرسائل السابقة',
   today: 'اليوم',

@@ -158,3 +158,15 @@ export interface ChatStrings {
   /** Name of a table, for screen readers. */
   readonly table: string
 }
+
+/** A text with a number in it, `#`, for each form of the plural that the language has. */
+export type PluralForms = Partial<Record<Intl.LDMLPluralRule, string>> & {
+  /** The form for all other numbers. */
+  readonly other: string
+}
+
+/** The texts of one language as its file has them: plurals are tables, which `Intl.PluralRules` selects from. */
+export interface LanguageTexts extends Omit<ChatStrings, 'unread'> {
+  /** Button that leads to unread messages below. */
+  readonly unread: PluralForms | ChatStrings['unread']
+}

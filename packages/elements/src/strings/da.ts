@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Danish. */
-export const da: ChatStrings = {
+export const da: LanguageTexts = {
   language: 'da',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const da: ChatStrings = {
   notHelpful: 'Ikke nyttigt',
   masked: 'Skjult for at beskytte dine data',
   newMessages: 'Ny',
-  unread: plural('da', { one: '# ny besked', other: '# nye beskeder' }),
+  unread: { one: '# ny besked', other: '# nye beskeder' },
   toEnd: 'Til den nyeste besked',
   showEarlier: 'Vis tidligere beskeder',
   today: 'I dag',

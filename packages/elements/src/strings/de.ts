@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** German. */
-export const de: ChatStrings = {
+export const de: LanguageTexts = {
   language: 'de',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const de: ChatStrings = {
   notHelpful: 'Nicht hilfreich',
   masked: 'Zum Schutz Ihrer Daten verborgen',
   newMessages: 'Neu',
-  unread: plural('de', { one: '# neue Nachricht', other: '# neue Nachrichten' }),
+  unread: { one: '# neue Nachricht', other: '# neue Nachrichten' },
   toEnd: 'Zur neuesten Nachricht',
   showEarlier: 'Frühere Nachrichten anzeigen',
   today: 'Heute',

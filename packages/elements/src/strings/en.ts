@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** English. */
-export const en: ChatStrings = {
+export const en: LanguageTexts = {
   language: 'en',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const en: ChatStrings = {
   notHelpful: 'Not helpful',
   masked: 'Hidden to protect your data',
   newMessages: 'New',
-  unread: plural('en', { one: '# new message', other: '# new messages' }),
+  unread: { one: '# new message', other: '# new messages' },
   toEnd: 'To the latest message',
   showEarlier: 'Show earlier messages',
   today: 'Today',

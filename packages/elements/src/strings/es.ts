@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Spanish. */
-export const es: ChatStrings = {
+export const es: LanguageTexts = {
   language: 'es',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const es: ChatStrings = {
   notHelpful: 'No es útil',
   masked: 'Oculto para proteger sus datos',
   newMessages: 'Nuevo',
-  unread: plural('es', { one: '# mensaje nuevo', other: '# mensajes nuevos' }),
+  unread: { one: '# mensaje nuevo', other: '# mensajes nuevos' },
   toEnd: 'Ir al último mensaje',
   showEarlier: 'Mostrar mensajes anteriores',
   today: 'Hoy',

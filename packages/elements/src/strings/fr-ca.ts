@@ -1,13 +1,11 @@
-import type { ChatStrings } from './chat-strings.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 import { fr } from './fr.ts'
-import { plural } from './plural.ts'
 
 /** French of Canada. */
-export const frCa: ChatStrings = {
+export const frCa: LanguageTexts = {
   ...fr,
   language: 'fr-CA',
   title: 'Clavardage',
-  unread: plural('fr-CA', { one: '# nouveau message', other: '# nouveaux messages' }),
   emptyTitle: 'Comment pouvons-nous vous aider?',
   choosePortal: 'Où souhaitez-vous aller?',
   chooseAgent: 'À qui souhaitez-vous parler?',

@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** French. */
-export const fr: ChatStrings = {
+export const fr: LanguageTexts = {
   language: 'fr',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const fr: ChatStrings = {
   notHelpful: 'Pas utile',
   masked: 'Masqué pour protéger vos données',
   newMessages: 'Nouveau',
-  unread: plural('fr', { one: '# nouveau message', other: '# nouveaux messages' }),
+  unread: { one: '# nouveau message', other: '# nouveaux messages' },
   toEnd: 'Aller au dernier message',
   showEarlier: 'Afficher les messages précédents',
   today: 'Aujourd’hui',

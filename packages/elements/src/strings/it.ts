@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Italian. */
-export const it: ChatStrings = {
+export const it: LanguageTexts = {
   language: 'it',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const it: ChatStrings = {
   notHelpful: 'Non utile',
   masked: 'Nascosto per proteggere i tuoi dati',
   newMessages: 'Nuovo',
-  unread: plural('it', { one: '# nuovo messaggio', other: '# nuovi messaggi' }),
+  unread: { one: '# nuovo messaggio', other: '# nuovi messaggi' },
   toEnd: 'Vai all’ultimo messaggio',
   showEarlier: 'Mostra i messaggi precedenti',
   today: 'Oggi',

@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Japanese. */
-export const ja: ChatStrings = {
+export const ja: LanguageTexts = {
   language: 'ja',
   direction: 'ltr',
   title: 'チャット',
@@ -36,7 +35,7 @@ export const ja: ChatStrings = {
   notHelpful: '役に立たなかった',
   masked: '個人情報保護のため非表示',
   newMessages: '新着',
-  unread: plural('ja', { other: '新しいメッセージ #件' }),
+  unread: { other: '新しいメッセージ #件' },
   toEnd: '最新のメッセージへ',
   showEarlier: '以前のメッセージを表示',
   today: '今日',

@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Korean. */
-export const ko: ChatStrings = {
+export const ko: LanguageTexts = {
   language: 'ko',
   direction: 'ltr',
   title: '채팅',
@@ -36,7 +35,7 @@ export const ko: ChatStrings = {
   notHelpful: '도움이 안 됨',
   masked: '정보 보호를 위해 숨김',
   newMessages: '새 메시지',
-  unread: plural('ko', { other: '새 메시지 #개' }),
+  unread: { other: '새 메시지 #개' },
   toEnd: '최신 메시지로',
   showEarlier: '이전 메시지 보기',
   today: '오늘',

@@ -1,8 +1,8 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { matchLanguage } from './match-language.ts'
+import type { ChatStrings, LanguageTexts } from './chat-strings.ts'
+import { matchLanguage } from './language-around.ts'
 
 /** Loads the texts of a language. */
-export type LoadStrings = () => ChatStrings | Promise<ChatStrings>
+export type LoadStrings = () => LanguageTexts | Promise<LanguageTexts>
 
 const languages = new Map<string, LoadStrings>([
   ['ar', async () => (await import('./ar.ts')).ar],
@@ -42,5 +42,10 @@ export function findLanguage(wanted: readonly (string | null | undefined)[]): st
 export async function loadStrings(code: string): Promise<ChatStrings> {
   const load = languages.get(code)
   if (!load) throw new Error(`There are no texts for the language "${code}". Call addLanguage() first.`)
-  return load()
+  const texts = await load()
+  const { language, unread } = texts
+  if (typeof unread === 'function') return { ...texts, unread }
+  const rules = new Intl.PluralRules(language)
+  const form = (count: number) => unread[rules.select(count)] ?? unread.other
+  return { ...texts, unread: count => form(count).replace('#', count.toLocaleString(language)) }
 }

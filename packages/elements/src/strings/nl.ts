@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Dutch. */
-export const nl: ChatStrings = {
+export const nl: LanguageTexts = {
   language: 'nl',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const nl: ChatStrings = {
   notHelpful: 'Niet nuttig',
   masked: 'Verborgen om uw gegevens te beschermen',
   newMessages: 'Nieuw',
-  unread: plural('nl', { one: '# nieuw bericht', other: '# nieuwe berichten' }),
+  unread: { one: '# nieuw bericht', other: '# nieuwe berichten' },
   toEnd: 'Naar het nieuwste bericht',
   showEarlier: 'Eerdere berichten tonen',
   today: 'Vandaag',

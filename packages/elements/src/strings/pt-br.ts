@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Portuguese of Brazil. */
-export const ptBr: ChatStrings = {
+export const ptBr: LanguageTexts = {
   language: 'pt-BR',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const ptBr: ChatStrings = {
   notHelpful: 'Não foi útil',
   masked: 'Oculto para proteger seus dados',
   newMessages: 'Nova',
-  unread: plural('pt-BR', { one: '# nova mensagem', other: '# novas mensagens' }),
+  unread: { one: '# nova mensagem', other: '# novas mensagens' },
   toEnd: 'Ir para a última mensagem',
   showEarlier: 'Mostrar mensagens anteriores',
   today: 'Hoje',

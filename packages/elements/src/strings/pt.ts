@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Portuguese. */
-export const pt: ChatStrings = {
+export const pt: LanguageTexts = {
   language: 'pt',
   direction: 'ltr',
   title: 'Chat',
@@ -36,7 +35,7 @@ export const pt: ChatStrings = {
   notHelpful: 'Não é útil',
   masked: 'Oculto para proteger os seus dados',
   newMessages: 'Nova',
-  unread: plural('pt', { one: '# mensagem nova', other: '# mensagens novas' }),
+  unread: { one: '# mensagem nova', other: '# mensagens novas' },
   toEnd: 'Ir para a última mensagem',
   showEarlier: 'Mostrar mensagens anteriores',
   today: 'Hoje',

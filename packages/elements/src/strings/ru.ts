@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Russian. */
-export const ru: ChatStrings = {
+export const ru: LanguageTexts = {
   language: 'ru',
   direction: 'ltr',
   title: 'Чат',
@@ -36,12 +35,12 @@ export const ru: ChatStrings = {
   notHelpful: 'Не полезно',
   masked: 'Скрыто для защиты ваших данных',
   newMessages: 'Новые',
-  unread: plural('ru', {
+  unread: {
     one: '# новое сообщение',
     few: '# новых сообщения',
     many: '# новых сообщений',
     other: '# нового сообщения',
-  }),
+  },
   toEnd: 'К последнему сообщению',
   showEarlier: 'Показать предыдущие сообщения',
   today: 'Сегодня',

@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Swedish. */
-export const sv: ChatStrings = {
+export const sv: LanguageTexts = {
   language: 'sv',
   direction: 'ltr',
   title: 'Chatt',
@@ -36,7 +35,7 @@ export const sv: ChatStrings = {
   notHelpful: 'Inte hjälpsamt',
   masked: 'Dolt för att skydda dina uppgifter',
   newMessages: 'Nytt',
-  unread: plural('sv', { one: '# nytt meddelande', other: '# nya meddelanden' }),
+  unread: { one: '# nytt meddelande', other: '# nya meddelanden' },
   toEnd: 'Till det senaste meddelandet',
   showEarlier: 'Visa tidigare meddelanden',
   today: 'I dag',

@@ -1,8 +1,7 @@
-import type { ChatStrings } from './chat-strings.ts'
-import { plural } from './plural.ts'
+import type { LanguageTexts } from './chat-strings.ts'
 
 /** Chinese in simplified characters. */
-export const zhCn: ChatStrings = {
+export const zhCn: LanguageTexts = {
   language: 'zh-CN',
   direction: 'ltr',
   title: '聊天',
@@ -36,7 +35,7 @@ export const zhCn: ChatStrings = {
   notHelpful: '没有帮助',
   masked: '为保护您的数据已隐藏',
   newMessages: '新消息',
-  unread: plural('zh-CN', { other: '#条新消息' }),
+  unread: { other: '#条新消息' },
   toEnd: '转到最新消息',
   showEarlier: '显示更早的消息',
   today: '今天',
