@@ -342,8 +342,12 @@ async function importLogin(chromium: LaunchedChromium, address: string, login: s
 function scriptOfElements(project: string): Record<string, string> {
   const folder = join(project, 'node_modules', '@aiagent', 'elements', 'dist', 'script')
   const names = readdirSync(folder)
-  if (names.length > 12)
-    throw new Error(`The script build of the elements has ${names.length} files: ${names.join(', ')}.`)
+  // Each language is a file.
+  const parts = names.filter(name => !/^(?!ai-)[a-z]{2}(?:-[a-z]{2})?-[^-].*\.js$/.test(name))
+  if (parts.length > 12)
+    throw new Error(
+      `The script build of the elements has ${parts.length} files beside the languages: ${parts.join(', ')}.`,
+    )
   return {
     ...Object.fromEntries(names.map(name => [`/elements/${name}`, readFileSync(join(folder, name), 'utf8')])),
     '/elements/': `<!doctype html><script type="module" src="ai-agent-launcher.js"></script><script type="module">

@@ -17,9 +17,9 @@ export interface Activity {
   readonly text?: string
   /** `markdown` for messages of the agent, `plain` for those of the user. */
   readonly textFormat?: 'markdown' | 'plain'
-  /** Options of a question, as buttons. Absent as soon as the question is answered. */
   /** Whether the service waits for a message of the user, of which `channelData.message.input` names the type. */
   readonly inputHint?: 'expectingInput'
+  /** Options of a question, as buttons. Absent as soon as the question is answered. */
   readonly suggestedActions?: { readonly to: string[]; readonly actions: readonly object[] }
   /** Offers ratings, where the message can be rated. */
   readonly entities?: readonly object[]
