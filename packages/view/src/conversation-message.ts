@@ -97,17 +97,21 @@ const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({})
 
 /** Fields of the data of a message that other members show, or that belong to other kinds of frames. */
 const NAMED: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  ...[
-    'options',
-    'escalation',
-    'escalationData',
-    'sources',
-    'reasoning',
-    'workflowType',
-    'workflowNodeType',
-    'inputType',
-  ],
-  ...['error_code', 'contextValidationErrors', 'chat_history', 'context', 'feedback', 'escalationEvent', 'token'],
+  'options',
+  'escalation',
+  'escalationData',
+  'sources',
+  'reasoning',
+  'workflowType',
+  'workflowNodeType',
+  'inputType',
+  'error_code',
+  'contextValidationErrors',
+  'chat_history',
+  'context',
+  'feedback',
+  'escalationEvent',
+  'token',
 ])
 
 const handler = /* @__PURE__ */ new AgentMessageHandler()
@@ -225,9 +229,8 @@ function frozenCopy<Value>(value: Value, left: { values: number; characters: num
   if (isText(value)) left.characters -= value.length
   if (left.values < 0 || left.characters < 0) return undefined
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value)
   const copy: Record<string, unknown> = Array.isArray(value) ? ([] as unknown as Record<string, unknown>) : {}
-  for (const [name, each] of entries) {
+  for (const [name, each] of Object.entries(value)) {
     left.characters -= name.length
     const part = frozenCopy(each as unknown, left)
     if (part === undefined) return undefined
