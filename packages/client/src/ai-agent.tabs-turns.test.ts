@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
+import type { AiAgent } from './ai-agent.ts'
 
 it('[REL-67] the next user asks in a tab that has waited for the question of a tab that the browser has stopped', async () => {
   const { clock, browser, emulator, connected, passUntil } = setUpTabs({ settings: { heartbeatBeforeReply: false } })
@@ -109,4 +110,54 @@ it('[REL-65] questions of several tabs are answered one after the other, also wh
   ask(three, 'last')
   await passUntil(() => answers.length === 6, 'the answers to the late tab and to the one that has given up')
   expect(answers.slice(4).sort()).toEqual(['You said: before its tab is connected', 'You said: last'])
+})
+
+describe('questions that were asked before their tabs are connected', () => {
+  const settings = { heartbeatBeforeReply: false, replyDelayMs: 500 }
+  const connect = async ({ agent }: { agent: AiAgent }) => {
+    await agent.initialize()
+    await agent.connect()
+  }
+
+  it.each([
+    ['at the same time', true],
+    ['one after the other', false],
+  ])('[REL-65] have an answer of their own where the tabs connect %s', async (_name, isAtOnce) => {
+    const { made, passUntil } = setUpTabs({ settings })
+    const tabs = [made(), made(), made()]
+    const answers: string[] = []
+    for (const [index, { agent }] of tabs.entries())
+      void agent.ask(`question ${index}`).then(({ content }) => answers.push(`${index} ${content}`))
+    if (isAtOnce) await Promise.all(tabs.map(connect))
+    else for (const tab of tabs) await connect(tab)
+    await passUntil(() => answers.length === 3, 'the answers')
+    expect(answers.sort()).toEqual([0, 1, 2].map(index => `${index} You said: question ${index}`))
+    for (const { agent } of tabs)
+      expect(agent.getTranscript({ direction: 'sent' }).map(({ message }) => message.content)).toHaveLength(3)
+  })
+
+  it('[REL-65] keep their place before what was sent after them, unless another tab has asked', async () => {
+    const { made, emulator, passUntil, clock } = setUpTabs({ settings })
+    const [one, two] = [made(), made()]
+    const answers: unknown[] = []
+    const caller = new AbortController()
+    for (const [name, { agent }] of Object.entries({ one, two })) {
+      const options = name === 'two' ? { signal: caller.signal } : {}
+      const answered = agent.ask(`question of ${name}`, options)
+      answered.then(
+        ({ content }) => answers.push(content),
+        (error: { code?: string }) => answers.push(error.code),
+      )
+      agent.send(`word of ${name}`)
+    }
+    await connect(one)
+    await connect(two)
+    await clock.advance(100)
+    const [session] = emulator.world.sessions.values()
+    const texts = session?.received.entries().flatMap(({ message }) => message?.content ?? [])
+    expect(texts).toEqual(['question of one', 'word of one', 'word of two'])
+    caller.abort()
+    await passUntil(() => answers.length === 2, 'the answer')
+    expect(answers).toEqual(['ABORTED', 'You said: question of one'])
+  })
 })

@@ -1,7 +1,6 @@
 import { ManualClock } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import type { ConnectionState } from '../src/chat/connection-state.ts'
-import type { SharedConversation } from '../src/chat/shared-conversation.ts'
 import type { Transport } from '../src/chat/transport.ts'
 import type { SDKError } from '../src/errors.ts'
 import type { DeliveryMode, DeliveryUpdate } from '../src/log/delivery-state.ts'
@@ -28,8 +27,6 @@ export interface OutboxSetUp {
   hasResume?: boolean
   /** Settings of the transcript. */
   transcript?: TranscriptConfig
-  /** The turn of questions between tabs. */
-  turn?: SharedConversation['turn']
 }
 
 /** A socket in memory. */
@@ -64,7 +61,6 @@ export function setUpOutbox({
   hasReceipts = false,
   hasResume = false,
   transcript = {},
-  turn,
 }: OutboxSetUp = {}) {
   const clock = new ManualClock()
   const accepted: Message[] = []
@@ -91,7 +87,6 @@ export function setUpOutbox({
   })
   scope.facts.sessionId = 's1'
   scope.status.isReady = isReady
-  if (turn) scope.shared = { turn, handleUpdate() {}, handleAccepted() {} } as never
   listen(scope, 'queueFlushed', ({ count }) => {
     flushed.push(count)
     on.flushed?.()

@@ -29,6 +29,8 @@ export interface SharedConversation {
   readonly turn: {
     /** Whether a question may be sent now. If not, `offered` is called when it may. */
     take(offered: () => void): boolean
+    /** Takes the turn for a question that was started before this tab joined the others; false where another tab has it. */
+    claim(): Promise<boolean>
     /** The question has its answer, or was given up. */
     end(): void
   }

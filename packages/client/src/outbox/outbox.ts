@@ -209,12 +209,8 @@ export class Outbox implements ChatObserver {
     if (!isPossible || this.log.find(id) !== entry) return false
     if (!this.ledger.reopen(entry, state)) return false
     try {
-      if (entry.isMasked) {
-        entry.message = addressMessage(entry.message, this.#scope.facts)
-        const frame = entry.message.toPayloadString()
-        this.#enter(entry, frame)
-        this.accepted(entry, frame.length, true)
-      } else this.#submit(entry)
+      if (entry.isMasked) this.#enterAgain(entry)
+      else this.#submit(entry)
     } catch (error) {
       this.ledger.settle(entry, state, reason)
       throw error
@@ -306,9 +302,12 @@ export class Outbox implements ChatObserver {
       log.awaiting.delete(question)
       turns.start(question)
       try {
-        const message = question.message.clone({ timestamp: environment.clock.now() })
-        question.message = this.#canPass ? addressMessage(message, facts) : message
-        this.#submit(question)
+        question.message = question.message.clone({ timestamp: environment.clock.now() })
+        if (question.isMasked) this.#enterAgain(question)
+        else {
+          if (this.#canPass) question.message = addressMessage(question.message, facts)
+          this.#submit(question)
+        }
       } catch (error) {
         // A question that is refused gives the turn to the next one.
         turns.end(question)
@@ -316,6 +315,15 @@ export class Outbox implements ChatObserver {
         question.reply.reject(error)
       }
     }
+  }
+
+  /** This tab has joined the others: a question that it has started without them waits until they have their answers. */
+  async handleJoined(): Promise<void> {
+    const { awaiting } = this.log
+    const question = await this.#turns.handleJoined()
+    if (!question) return
+    for (const each of [question, ...awaiting]) awaiting.add(each)
+    this.#startNext()
   }
 
   /** The caller of a question no longer waits for the answer. */
@@ -405,6 +413,14 @@ export class Outbox implements ChatObserver {
     }
     this.log.add(entry)
     this.ledger.store?.changed()
+  }
+
+  /** As {@link #enter}, for one that was accepted before. */
+  #enterAgain(entry: DeliveryRecord): void {
+    entry.message = addressMessage(entry.message, this.#scope.facts)
+    const frame = entry.message.toPayloadString()
+    this.#enter(entry, frame)
+    this.accepted(entry, frame.length, true)
   }
 
   /**

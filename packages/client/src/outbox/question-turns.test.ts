@@ -158,41 +158,6 @@ describe('a question whose caller gives up', () => {
   })
 })
 
-describe('a question in one of several tabs', () => {
-  function setUpGate(isFree: boolean) {
-    const gate = {
-      isFree,
-      ends: 0,
-      offered: () => {},
-      take(offered: () => void) {
-        gate.offered = offered
-        return gate.isFree
-      },
-      end: () => void gate.ends++,
-    }
-    return { gate, ...setUp({ turn: gate }) }
-  }
-
-  it('[REL-65] is sent when its tab has the turn, and gives it back with the answer', async () => {
-    const { gate, outbox, transport, answer } = setUpGate(false)
-    const asked = outbox.ask('one')
-    expect(transport.contents).toEqual([])
-    gate.isFree = true
-    gate.offered()
-    expect([transport.contents, gate.ends]).toEqual([['one'], 0])
-    answer('1')
-    expect([(await asked).content, gate.ends]).toEqual(['1', 1])
-  })
-
-  it('[REL-65] gives the turn back when its caller gives up', async () => {
-    const { gate, outbox } = setUpGate(true)
-    const caller = new AbortController()
-    const asked = rejection(outbox.ask('one', { signal: caller.signal }))
-    caller.abort()
-    expect([(await asked)['code'], gate.ends]).toEqual(['ABORTED', 1])
-  })
-})
-
 describe('a question whose connection was lost', () => {
   it('[REL-13] is not taken for the same words that were written before it', async () => {
     const { outbox, reconnect, showHistory } = setUp()

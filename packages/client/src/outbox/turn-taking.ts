@@ -93,6 +93,20 @@ export class TurnTaking {
     this.#turn = { at: 'unsent', question }
   }
 
+  /**
+   * This tab has joined the others.
+   *
+   * @returns the question that it has started without them, and not written: it waits again, as another tab has the turn
+   */
+  async handleJoined(): Promise<Question | undefined> {
+    const { shared } = this.#scope
+    const question = this.current
+    if (!question || !shared || (await shared.turn.claim())) return undefined
+    if (this.#turn?.question !== question || this.#turn.at !== 'unsent') return undefined
+    this.#turn = undefined
+    return question
+  }
+
   /** Ends the turn of a question, if it has the turn. */
   end(question: DeliveryRecord): void {
     const turn = this.#turn

@@ -72,6 +72,7 @@ export class GroupSession {
     if (link.key !== key) {
       link.leave('session_ended')
       await link.enter(key)
+      await this.#parts.outbox.handleJoined()
     }
     link.wake()
     while (link.key === key && this.#id === undefined && !link.isLeader)
@@ -189,7 +190,7 @@ export class GroupSession {
 
   /** This tab has a user now: it is a tab of that user, in the session that it has taken. */
   enter(key: string): void {
-    this.#link.move(key)
+    void this.#link.move(key).then(() => this.#parts.outbox.handleJoined())
     this.wake()
   }
 

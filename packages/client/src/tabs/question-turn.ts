@@ -33,6 +33,24 @@ export class QuestionTurn {
     return false
   }
 
+  /**
+   * This tab has joined the others with a question that it has started without them.
+   *
+   * @returns whether it may be sent now: no other tab asks
+   */
+  async claim(): Promise<boolean> {
+    if (this.#link.key === undefined) return true
+    const era = this.#era
+    const release = await this.#link.tryHold('question')
+    if (!release) return false
+    if (era.isOver) release()
+    else {
+      this.#state = 'taken'
+      this.#release = release
+    }
+    return true
+  }
+
   /** The question has its answer or was given up, or this tab leaves the group: it no longer waits for the turn either. */
   end(): void {
     this.#state = 'free'

@@ -1,7 +1,7 @@
 import { readFencedReason } from '@aiagent/protocol'
 import type { DeliveryReason } from '../log/delivery-state.ts'
 import type { Clock } from '../platform/clock.ts'
-import { hold, names, type Release } from '../platform/locks.ts'
+import { hold, names, type Release, tryHold } from '../platform/locks.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { AgentScope } from '../scope.ts'
 import { fnv1a } from '../util/fnv1a.ts'
@@ -172,9 +172,9 @@ export class TabLink {
   }
 
   /** Leaves the group for another one, with everything that this tab has of the conversation. */
-  move(key: string): void {
+  async move(key: string): Promise<void> {
     this.#leave('session_ended')
-    void this.enter(key)
+    await this.enter(key)
   }
 
   #holdPage(lock: string): void {
@@ -229,6 +229,11 @@ export class TabLink {
    */
   hold(name: string, signal?: AbortSignal): Promise<Release> {
     return hold(this.#window, `${this.#membership?.name}-${name}`, { ...(signal && { signal }) })
+  }
+
+  /** Takes a lock of the group if it is free. Resolves with undefined if it is not. */
+  tryHold(name: string): Promise<Release | undefined> {
+    return tryHold(this.#window, `${this.#membership?.name}-${name}`)
   }
 
   /** Sends a message to one tab, or to all others. */
