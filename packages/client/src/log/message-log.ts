@@ -353,6 +353,11 @@ export class MessageLog {
     return this.awaiting.size + this.held.size + this.queued.size
   }
 
+  isWaiting(id: string): boolean {
+    const record = this.find(id)
+    return record !== undefined && stateOf(record) === 'queued'
+  }
+
   find(id: string): DeliveryRecord | undefined {
     this.#index ??= new Map(
       [...this.accepted, ...this.held, ...this.awaiting]

@@ -198,6 +198,8 @@ export interface HistoryMergeOptions {
     entries(): readonly TranscriptEntry[]
     /** The messages that were sent or received and are not stored. */
     readonly missing: readonly KnownMessage[]
+    /** Whether a message with this id has not been written yet. */
+    isWaiting(id: string): boolean
   }
   /** Session of the history. */
   readonly sessionId: string
@@ -242,8 +244,11 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
   const first = matches.findIndex(match => match !== undefined)
   const matched = new Set(matches.flatMap(match => match?.position ?? []))
   let position = entries.findLastIndex(entry => entry.sessionId !== undefined && entry.sessionId !== sessionId) + 1
-  // The service returns the end of a long session: it may begin after all that this page has.
-  if (first < 0 && (end[0]?.message.timestamp ?? 0) > openedAt) position = entries.length
+  // The service returns the end of a long session: it may begin after all that this page has written.
+  if (first < 0 && (end[0]?.message.timestamp ?? 0) > openedAt) {
+    const waiting = entries.findIndex(({ message }) => log.isWaiting(message.messageId ?? ''))
+    position = waiting < 0 ? entries.length : waiting
+  }
   return elements.flatMap(({ message, size, time: timestamp }, index) => {
     const match = matches[index]
     if (match) {
