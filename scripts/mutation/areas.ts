@@ -85,7 +85,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: withTests(whole('outbox', 'outbox'), SENDING_AGENT),
-  delivery: withTests(whole('outbox', 'lane', 'ledger'), SENDING_AGENT),
+  delivery: withTests(whole('outbox', 'lane', 'delivery-ledger'), SENDING_AGENT),
   'stored-queue': withTests(
     {
       files: [`${client}/resume/stored-queue.ts`, `${client}/storage/handed-over.ts`],
@@ -132,7 +132,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   resume: withTests(whole('resume', 'session-resume', 'stored-session'), [`${client}/ai-agent.resume{,-fate}.test.ts`]),
   'tabs-sockets': tabs('socket-hub', 'tab-sockets'),
   'tabs-link': tabs('tab-link', 'tab-channel', 'tab-message', 'leadership', 'leader-watch'),
-  'tabs-messages': tabs('replica', 'question-turn'),
+  'tabs-messages': tabs('log-replica', 'question-turn'),
   'tabs-session': tabs('group-session', 'sign-outs', 'group-key'),
   chat: whole('chat', 'chat', 'connection'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),

@@ -58,7 +58,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'undone-outcome',
     title: 'a message that was acknowledged is reported as unknown when its session ends',
-    file: 'packages/client/src/outbox/ledger.ts',
+    file: 'packages/client/src/outbox/delivery-ledger.ts',
     find: 'for (const entry of [...this.#log.sent])\n',
     replace:
       "for (const entry of this.#log.accepted)\n      if (entry.state === 'acknowledged') this.tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#log.sent])\n",
@@ -68,7 +68,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'undone-outcome-of-tab',
     title: 'a message that was acknowledged turns unknown after its tab has closed, when the conversation ends',
     transport: 'tabs',
-    file: 'packages/client/src/tabs/replica.ts',
+    file: 'packages/client/src/tabs/log-replica.ts',
     find: '    if (state === previous || (isSettled(previous) && !mayFollow(previous, state))) return false\n',
     replace: "    if (state === previous) return false\n    if (previous === 'acknowledged') record.state = 'sent'\n",
     shownBy: ['untrue report'],

@@ -132,8 +132,8 @@ export type {
 export type { Delivery } from './log/delivery.ts'
 export type { DeliveryReason, DeliveryState, DeliveryUpdate } from './log/delivery-state.ts'
 export type { TranscriptConfig, TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'
+export { Transcript } from './log/host-transcript.ts'
 export { Message, type MessageObject, type SendOptions, toMessage } from './log/message.ts'
-export { Transcript } from './log/transcript.ts'
 export {
   getLevelName,
   getLevelValue,

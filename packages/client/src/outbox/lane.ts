@@ -4,7 +4,7 @@ import type { DeliveryRecord } from '../log/delivery.ts'
 import type { MessageLog } from '../log/message-log.ts'
 import { afterPause } from '../platform/pause.ts'
 import type { AgentScope } from '../scope.ts'
-import type { DeliveryLedger } from './ledger.ts'
+import type { DeliveryLedger } from './delivery-ledger.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
 /*

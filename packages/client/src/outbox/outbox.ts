@@ -24,8 +24,8 @@ import type { Masking } from '../masking/masking.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { utf8Bytes } from '../util/utf8.ts'
+import { DeliveryLedger, type QueueStore } from './delivery-ledger.ts'
 import { Lane } from './lane.ts'
-import { DeliveryLedger, type QueueStore } from './ledger.ts'
 import { TurnTaking } from './turn-taking.ts'
 
 /** Options of `ask()`. */

@@ -3,7 +3,7 @@ import { MessageError, type SDKError } from '../errors.ts'
 import type { DeliveryRecord, Question } from '../log/delivery.ts'
 import { isUserMessage, type Message } from '../log/message.ts'
 import type { AgentScope } from '../scope.ts'
-import type { DeliveryLedger } from './ledger.ts'
+import type { DeliveryLedger } from './delivery-ledger.ts'
 
 /*
  * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is.

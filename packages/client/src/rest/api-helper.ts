@@ -40,10 +40,10 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
-import type { Given, RestCall, Send } from './calls.ts'
-import * as calls from './calls.ts'
 import { failed, request, type UnsentCall } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
+import type { Given, RestCall, Send } from './service-calls.ts'
+import * as calls from './service-calls.ts'
 
 /** Where all agents of the page or process store the deployment info. @default in the stores of their environment */
 let sharedAdapter: CacheAdapter | undefined

@@ -1,7 +1,7 @@
 import { PERSONA } from '@aiagent/protocol'
 import { withTimeLimit } from '../util/abort.ts'
 import { isAnonymous } from './group-key.ts'
-import type { Replica } from './replica.ts'
+import type { LogReplica } from './log-replica.ts'
 import type { SignOuts } from './sign-outs.ts'
 import type { SocketHub } from './socket-hub.ts'
 import type { TabLink } from './tab-link.ts'
@@ -29,7 +29,7 @@ export class GroupSession {
   readonly #link: TabLink
   readonly #hub: SocketHub
   readonly #sockets: TabSockets
-  readonly #replica: Replica
+  readonly #replica: LogReplica
   #id: string | undefined
   /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
   #conversation: string | undefined
@@ -46,7 +46,7 @@ export class GroupSession {
     link: TabLink,
     hub: SocketHub,
     sockets: TabSockets,
-    replica: Replica,
+    replica: LogReplica,
   ) {
     this.#parts = parts
     this.#signOuts = signOuts

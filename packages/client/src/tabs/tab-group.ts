@@ -9,8 +9,8 @@ import type { PageWindow } from '../platform/page.ts'
 import { clearStored } from '../storage/clear-stored.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
+import { LogReplica } from './log-replica.ts'
 import { QuestionTurn } from './question-turn.ts'
-import { Replica } from './replica.ts'
 import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
 import { type LinkEvent, TabLink } from './tab-link.ts'
@@ -34,7 +34,7 @@ export class TabGroup implements SharedConversation {
   readonly #hub: SocketHub
   readonly #sockets: TabSockets
   /** The messages of the other tabs. */
-  readonly replica: Replica
+  readonly replica: LogReplica
   /** The session of all tabs. */
   readonly session: GroupSession
   /** Whose turn it is to ask. */
@@ -52,7 +52,7 @@ export class TabGroup implements SharedConversation {
     this.#link = new TabLink(scope, window, this.#signOuts, event => this.#handle(event))
     this.#hub = new SocketHub(parts, this.#link)
     this.#sockets = new TabSockets(this.#link, this.#hub)
-    this.replica = new Replica(parts, this.#link)
+    this.replica = new LogReplica(parts, this.#link)
     this.session = new GroupSession(parts, this.#signOuts, this.#link, this.#hub, this.#sockets, this.replica)
     this.turn = new QuestionTurn(this.#link, this.session)
   }

@@ -23,7 +23,7 @@ type ElsewhereRecord = DeliveryRecord & { readonly elsewhere: NonNullable<Delive
  * Keeps the log of this tab the same as those of the other tabs: what they have sent, with its delivery as they report it, and as
  * histories of the session show it.
  */
-export class Replica {
+export class LogReplica {
   readonly #parts: TabParts
   readonly #link: TabLink
   /** Messages that have arrived, as another tab has reported before this one knew them; the oldest first. */
