@@ -35,7 +35,9 @@ if (programs.length === 0) throw new Error(`No example in ${folder}.`)
 const sources = await Promise.all(programs.map(program => readFile(join(folder, program), 'utf8')))
 const starting = programs.filter((_program, index) => sources[index]?.includes("'node:child_process'"))
 const [first = '', ...others] = programs.filter(program => !starting.includes(program))
-const bundle = await bundleForNode(join(folder, first), ...others.map(program => join(folder, program)))
+const bundle = await bundleForNode(join(folder, first), {
+  others: others.map(program => join(folder, program)),
+})
 
 let failed = 0
 const waiting = [...programs]

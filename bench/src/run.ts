@@ -12,6 +12,7 @@ import { page } from './measures/page.ts'
 import { tabs } from './measures/tabs.ts'
 import { throughput } from './measures/throughput.ts'
 import { view } from './measures/view.ts'
+import type { ServiceReport } from './programs/service.ts'
 import { buildPrograms } from './programs.ts'
 import { printedTable } from './report/table.ts'
 import { machineLine, writeResults } from './report/write.ts'
@@ -65,9 +66,10 @@ async function measureAll(): Promise<Figure[]> {
     times: (usually, quick) => (isQuick ? quick : usually),
     async withService(delayMs, work, pages) {
       const { certificate } = programs
-      const service = await programs.start<{ endpoint: string }>('service', { delayMs, pages, certificate })
+      const service = programs.start<ServiceReport>('service', { delayMs, pages, certificate })
       try {
-        return await work({ endpoint: service.report.endpoint, takeTimeline: service.ask })
+        const { endpoint } = await service.next()
+        return await work({ endpoint, takeTimeline: async () => (await service.ask()).timeline })
       } finally {
         await service.end()
       }

@@ -68,11 +68,12 @@ try {
 }
 
 async function withService<Result>(work: (endpoint: string) => Promise<Result>): Promise<Result> {
-  const { report, end } = await programs.start<{ endpoint: string }>('soak-service', {})
+  const service = programs.start<{ endpoint: string }>('soak-service', {})
   try {
-    return await work(report.endpoint)
+    const { endpoint } = await service.next()
+    return await work(endpoint)
   } finally {
-    await end()
+    await service.end()
   }
 }
 

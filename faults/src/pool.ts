@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { ChildProgram } from '@aiagent/test-support/child-program'
 import type { Job, Report } from './messages.ts'
 
 /** A run that takes longer than this in real time never ends, in milliseconds. */
@@ -9,8 +9,8 @@ export class WorkerError extends Error {
   /** Seeds of the runs that were in progress. */
   readonly seeds: readonly number[]
 
-  constructor(message: string, seeds: Iterable<number>) {
-    super(message)
+  constructor(cause: unknown, seeds: Iterable<number>) {
+    super((cause as Error).message, { cause })
     this.seeds = [...seeds]
   }
 }
@@ -18,38 +18,21 @@ export class WorkerError extends Error {
 /**
  * Runs a job in a process.
  *
- * @param program path of the bundled worker
+ * @param file path of the bundled worker
  * @throws {WorkerError} when the process ends before its job does, or reports nothing for two minutes
  */
-export function runJob(program: string, job: Job, onReport: (report: Report) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = fork(program, [], { execArgv: ['--enable-source-maps'] })
-    let timer: NodeJS.Timeout | undefined
-    let isDone = false
-    const playing = new Set<number>()
-    const watch = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => {
-        child.kill()
-        reject(new WorkerError(`A worker has reported nothing for ${SILENCE_LIMIT_MS / 1000} s.`, playing))
-      }, SILENCE_LIMIT_MS)
-    }
-    watch()
-    child.on('message', (report: Report) => {
-      watch()
+export async function runJob(file: string, job: Job, onReport: (report: Report) => void): Promise<void> {
+  const playing = new Set<number>()
+  const options = { execArgv: ['--enable-source-maps'], silenceMs: SILENCE_LIMIT_MS }
+  try {
+    for await (const report of new ChildProgram<Report>(file, job, options).reports()) {
       if (report.kind === 'started') playing.add(report.seed)
       if (report.kind === 'result') playing.delete(report.result.seed)
-      if (report.kind === 'done') isDone = true
       onReport(report)
-    })
-    child.once('error', reject)
-    child.once('exit', code => {
-      clearTimeout(timer)
-      if (isDone) resolve()
-      else reject(new WorkerError(`A worker ended with code ${code}.`, playing))
-    })
-    child.send(job)
-  })
+    }
+  } catch (error) {
+    throw new WorkerError(error, playing)
+  }
 }
 
 /** Splits seeds into as many parts as there are workers, alternating. */

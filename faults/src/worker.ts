@@ -1,4 +1,5 @@
 // Plays runs in a separate process: receives a job, and reports each result. Started by run.ts, as a bundle.
+import { finish, parameters, tell } from '@aiagent/test-support/program'
 import { playAlone, playProxied } from './campaign.ts'
 import type { Job, Report, Transport } from './messages.ts'
 import { createSchedule } from './schedule/create-schedule.ts'
@@ -9,14 +10,11 @@ import { createTabSchedule, type TabSchedule } from './tabs/shared-tabs.ts'
 /** Failing runs of a job that are shortened. The others are reported as they are. */
 const MOST_SHORTENED = 3
 
-const report = (message: Report) => process.send?.(message)
+const report = (message: Report) => void tell(message)
 
-process.once('message', (job: Job) => {
-  void work(job).finally(() => {
-    // The proxy may keep the handle of a socket that it has reset.
-    process.send?.({ kind: 'done' } satisfies Report, () => process.exit())
-  })
-})
+await work(await parameters<Job>())
+// The proxy may keep the handle of a socket that it has reset.
+await finish({ kind: 'done' } satisfies Report)
 
 async function work(job: Job): Promise<void> {
   const onStart = (seed: number) => report({ kind: 'started', seed })

@@ -1,9 +1,10 @@
 // From nothing to an open chat: once, and then for later agents of the process.
+
+import { finish, parameters } from '@aiagent/test-support/program'
 import { connectBare, connectBareDesk, openBareSession } from '../clients/bare-client.ts'
 import { connected, makeObservedAgent } from '../clients/library-client.ts'
 import { DESK, DESK_CONTEXT } from '../desk-records.ts'
 import { median } from '../figure.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 
 export interface ConnectParameters {
   endpoint: string
@@ -22,7 +23,7 @@ export interface ConnectResult {
   later?: number
 }
 
-const { endpoint, side, flow, token, later } = parameters<ConnectParameters>()
+const { endpoint, side, flow, token, later } = await parameters<ConnectParameters>()
 const auth = { type: 'pre-auth', accessToken: token } as const
 const connectOnce = {
   bare: { direct: () => connectBare(endpoint), desk: () => connectBareDesk(endpoint, token) },

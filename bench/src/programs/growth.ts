@@ -1,9 +1,10 @@
 // By how many bytes the heap grows over a long conversation whose transcript is bounded, in its first half and its second.
+
+import { finish, parameters } from '@aiagent/test-support/program'
 import { connected, makeObservedAgent } from '../clients/library-client.ts'
 import { MEMORY_ENDPOINT, MemorySocket, memoryEnvironment } from '../clients/memory-service.ts'
 import { inboundFrames, outboundTexts } from '../frames.ts'
 import { heapInUse } from '../heap.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 
 /** Bytes. */
 export interface GrowthResult {
@@ -13,7 +14,7 @@ export interface GrowthResult {
   second: number
 }
 
-const { messages, maxEntries } = parameters<{ messages: number; maxEntries: number }>()
+const { messages, maxEntries } = await parameters<{ messages: number; maxEntries: number }>()
 const agent = await connected(
   makeObservedAgent(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, memoryEnvironment()),
 )

@@ -1,8 +1,9 @@
 // What one chat keeps on the heap, in bytes: connected and idle, or disconnected and no longer referenced.
+
+import { finish, parameters } from '@aiagent/test-support/program'
 import { connectBare, openBareSession } from '../clients/bare-client.ts'
 import { connected, makeAgent, makeObservedAgent } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 
 export interface HeapParameters {
   endpoint: string
@@ -11,7 +12,7 @@ export interface HeapParameters {
   chats: number
 }
 
-const { endpoint, side, chats } = parameters<HeapParameters>()
+const { endpoint, side, chats } = await parameters<HeapParameters>()
 
 /** The first chats of a process pay for what all of them share. */
 const WARM_UP_CHATS = 20

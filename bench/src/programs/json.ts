@@ -1,9 +1,10 @@
 // The library with a socket in memory beside JSON alone, in turns within one process, by the time of the processor.
+
+import { finish, parameters } from '@aiagent/test-support/program'
 import { sendBare } from '../clients/bare-client.ts'
 import { connected, makeObservedAgent } from '../clients/library-client.ts'
 import { MEMORY_ENDPOINT, MemorySocket, memoryEnvironment } from '../clients/memory-service.ts'
 import { inboundFrames, outboundTexts } from '../frames.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 
 export interface JsonParameters {
   way: 'out' | 'in'
@@ -19,7 +20,7 @@ export interface JsonResult {
   library: number[]
 }
 
-const { way, bytes, messages, rounds } = parameters<JsonParameters>()
+const { way, bytes, messages, rounds } = await parameters<JsonParameters>()
 const agent = await connected(makeObservedAgent(MEMORY_ENDPOINT, {}, memoryEnvironment()))
 const socket = MemorySocket.last
 if (!socket) throw new Error('The agent has opened no socket.')

@@ -1,10 +1,10 @@
 // Masking with twenty realistic rules, beside the same rules as native expressions, by the time of the processor.
 import type { MaskingPatterns } from '@aiagent/protocol'
+import { finish, parameters } from '@aiagent/test-support/program'
 import { makeAgent } from '../clients/library-client.ts'
 import { MEMORY_ENDPOINT, memoryEnvironment } from '../clients/memory-service.ts'
 import { median } from '../figure.ts'
 import { BAD_PATTERNS, longText, MESSAGES, REALISTIC_RULES } from '../masking-samples.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 
 export interface MaskingParameters {
   rounds: number
@@ -28,7 +28,7 @@ const HOSTILE_LENGTH = 5_000
 /** About as many characters go through in each round, whatever the length of the texts. */
 const CHARACTERS = 200_000
 
-const { rounds } = parameters<MaskingParameters>()
+const { rounds } = await parameters<MaskingParameters>()
 const mask = await createMask(REALISTIC_RULES)
 const expressions = (REALISTIC_RULES.patterns ?? []).map(
   ({ javascriptRegularExpression = '' }) => new RegExp(javascriptRegularExpression ?? '', 'g'),

@@ -5,18 +5,25 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
+import { parameters, tell } from '@aiagent/test-support/program'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { DESK, deskRoutes } from '../desk-records.ts'
 import { DONE, ECHO, inboundFrames, READY } from '../frames.ts'
-import { parameters, tell } from '../report-to-parent.ts'
 import type { Timeline } from '../timeline.ts'
 
 /** `delayMs`: how long each answer and each upgrade waits. `pages`: a folder with the files of a page, which wait as long. */
-const { delayMs, pages, certificate } = parameters<{
+const { delayMs, pages, certificate } = await parameters<{
   delayMs: number
   pages?: string
   certificate: { cert: string; key: string }
 }>()
+
+/** What the service reports once it listens, and whenever it is asked. */
+export interface ServiceReport {
+  readonly endpoint: string
+  /** The calls since the last report. */
+  readonly timeline: Timeline
+}
 
 /** Frames of one write, and unsent bytes above which the next write waits. */
 const PUSH_BURST = 64
@@ -40,16 +47,21 @@ server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
 // Ends with its starter.
 process.once('disconnect', () => process.exit(0))
 
-/** The calls since the last report. */
 const timeline: Timeline = []
-process.on('message', () => void tell(timeline.splice(0)))
+process.on('message', report)
+let endpoint = ''
 let sessions = 0
 let routes: Record<string, () => unknown> = {}
 server.listen(0, '127.0.0.1', () => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   routes = routesOf(host)
-  void tell({ endpoint: `https://${host}` })
+  endpoint = `https://${host}`
+  report()
 })
+
+function report(): void {
+  void tell({ endpoint, timeline: timeline.splice(0) } satisfies ServiceReport)
+}
 
 function routesOf(host: string): Record<string, () => unknown> {
   const origin = `https://${host}`

@@ -1,10 +1,11 @@
 // Connects and destroys agents again and again, and counts what remains.
+
+import { finish, parameters } from '@aiagent/test-support/program'
 import { connected, makeAgent } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 import { type Remains, remains } from '../soak/remains.ts'
 
-const { cycles, endpoint } = parameters<{ endpoint: string; cycles: number }>()
+const { cycles, endpoint } = await parameters<{ endpoint: string; cycles: number }>()
 
 /**
  * The first cycles load modules, and fill caches and pools that all agents share. The program runs without the optimizing

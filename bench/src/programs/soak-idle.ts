@@ -1,11 +1,11 @@
 // Keeps many agents open and idle in one process, and measures what they cost.
 import type { AiAgent } from '@aiagent/client'
+import { finish, parameters } from '@aiagent/test-support/program'
 import { connected, makeAgent } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 import { type Remains, remains } from '../soak/remains.ts'
 
-const { agents: wanted, endpoint, idleMs } = parameters<{ endpoint: string; agents: number; idleMs: number }>()
+const { agents: wanted, endpoint, idleMs } = await parameters<{ endpoint: string; agents: number; idleMs: number }>()
 
 /** Agents that connect at the same time. */
 const BATCH = 50

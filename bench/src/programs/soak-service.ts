@@ -1,6 +1,6 @@
 // The emulator on a port, in a separate process, for the soak.
 import { serveEmulator } from '@aiagent/emulator/node'
-import { tell } from '../report-to-parent.ts'
+import { tell } from '@aiagent/test-support/program'
 
 const server = await serveEmulator({
   reply: ({ text }) => ({ content: `You said: ${text}` }),

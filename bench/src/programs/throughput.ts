@@ -1,9 +1,10 @@
 // One side sends or receives frames as fast as it can; the time ends when the other side has everything.
+
+import { finish, parameters } from '@aiagent/test-support/program'
 import { connectBare, sendBare } from '../clients/bare-client.ts'
 import { connected, makeObservedAgent } from '../clients/library-client.ts'
 import { median } from '../figure.ts'
 import { ECHO, expectBytes, outboundTexts, pushFrames } from '../frames.ts'
-import { finish, parameters } from '../report-to-parent.ts'
 
 export interface ThroughputParameters {
   endpoint: string
@@ -23,7 +24,7 @@ interface Client {
   arrival(count: number): Promise<void>
 }
 
-const { endpoint, side, way, bytes, frames, rounds } = parameters<ThroughputParameters>()
+const { endpoint, side, way, bytes, frames, rounds } = await parameters<ThroughputParameters>()
 const texts = way === 'echo' ? [] : outboundTexts(bytes)
 const client = side === 'bare' ? await bareClient() : await libraryClient()
 const runRound = { awaited: sendAll, burst: sendAll, inbound: receiveAll, echo: echoAll }[way]

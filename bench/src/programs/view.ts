@@ -1,8 +1,8 @@
 // What one inbound message costs a conversation view of 2,000 messages: the event, the new snapshot, and the notification,
 // by the time of the processor.
 import { type AgentEvents, type AiAgent, EventEmitter, Message, type TranscriptEntry } from '@aiagent/client'
+import { finish, parameters } from '@aiagent/test-support/program'
 import { createConversationView } from '@aiagent/view'
-import { finish, parameters } from '../report-to-parent.ts'
 
 export interface ViewParameters {
   rounds: number
@@ -18,7 +18,7 @@ const MESSAGES = 2_000
 /** Inbound messages of a round. The list grows by them, and the next round begins with a new view. */
 const TURNS = 100
 
-const { rounds } = parameters<ViewParameters>()
+const { rounds } = await parameters<ViewParameters>()
 const times: number[] = []
 for (let round = -3; round < rounds; round++) {
   const { agent, receive } = agentWith(MESSAGES)

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { serveEmulator } from '@aiagent/emulator/node'
 import { Fleet } from '@aiagent/fleet'
 import { hasRedis, startRedis } from '@aiagent/test-support/redis'
@@ -53,9 +52,8 @@ describe.skipIf(!hasRedis())('a fleet of processes', () => {
       await Promise.all(ids.map(id => fleet.open(id)))
       await Promise.all(ids.map(id => fleet.send(id, 'one')))
       await vi.waitFor(() => expect(said).toHaveLength(4), LIMIT)
-      const exited = once(first, 'exit')
-      first.kill('SIGTERM')
-      expect(await exited).toEqual([null, 'SIGTERM'])
+      await first.end('SIGTERM')
+      expect(first.process.signalCode).toBe('SIGTERM')
       expect(await connection.keys('*:owner')).toEqual([])
       await pool.add()
       await Promise.all(ids.map(id => fleet.send(id, 'two')))

@@ -102,11 +102,12 @@ export async function runCampaign(redis: RedisServer, options: CampaignOptions):
       for (;;) {
         await pause(least + random() * (most - least))
         if (performance.now() >= end) return
-        const victims = pool.workers.filter(({ connected }) => connected)
+        const victims = pool.workers.filter(({ process: { connected } }) => connected)
         const victim = victims[Math.floor(random() * victims.length)]
         if (!victim) continue
-        await pool.end(victim, 'SIGKILL')
-        pool.spawn()
+        await victim.end('SIGKILL')
+        // It may be killed before it has begun.
+        pool.add().catch(() => {})
         kills++
       }
     }
@@ -122,9 +123,9 @@ export async function runCampaign(redis: RedisServer, options: CampaignOptions):
       if (options.freezeWorkerMs === 0) return
       await pause(options.durationMs / 4)
       const [victim] = pool.workers
-      victim?.kill('SIGSTOP')
+      victim?.process.kill('SIGSTOP')
       await pause(options.freezeWorkerMs)
-      victim?.kill('SIGCONT')
+      victim?.process.kill('SIGCONT')
       log(`A worker was suspended for ${options.freezeWorkerMs} ms.`)
     }
     await Promise.all([send(), kill(), freezeRedis(), freezeWorker()])

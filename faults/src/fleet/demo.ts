@@ -28,7 +28,7 @@ export async function showFleet(redis: RedisServer): Promise<boolean> {
       const victim = round === ROUNDS ? pool.workers[0] : undefined
       if (victim) {
         console.log('\nA worker is killed. The others have its conversations when its leases end, in 4 seconds.')
-        await pool.end(victim, 'SIGKILL')
+        await victim.end('SIGKILL')
       }
       const started = performance.now()
       await Promise.all(ids.map(id => fleet.send(id, `Round ${round}`)))

@@ -106,7 +106,7 @@ export async function measure(redis: RedisServer, options: MeasureOptions): Prom
 async function takeOver(pool: WorkerPool, fleet: Fleet, ids: readonly string[], answers: ReadonlySet<string>) {
   const [victim] = pool.workers
   if (!victim) return 0
-  await pool.end(victim, 'SIGKILL')
+  await victim.end('SIGKILL')
   const killed = performance.now()
   await Promise.all(ids.map(id => fleet.send(id, `again ${id}`)))
   await waitUntil(async () => ids.every(id => answers.has(`again ${id}`)))

@@ -1,7 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { FleetMetrics, RateLimit, WorkerOptions } from '@aiagent/fleet'
+import { ChildProgram } from '@aiagent/test-support/child-program'
 import { bundleForNode } from '@aiagent/test-support/node-bundle'
 
 /** Options of a worker process. */
@@ -14,19 +13,22 @@ export interface WorkerSettings {
   readonly rateLimit?: RateLimit
 }
 
-/** What a worker process reports of itself. */
+/** What a worker process reports of itself when it holds its first shards, and whenever it is asked. */
 export interface WorkerReport {
   readonly metrics: FleetMetrics
   readonly memory: NodeJS.MemoryUsage
   readonly cpu: NodeJS.CpuUsage
 }
 
+/** A worker process of a fleet. */
+export type Worker = ChildProgram<WorkerReport>
+
 /** The worker processes of a fleet. */
 export class WorkerPool {
   readonly #settings: WorkerSettings
   readonly #file: string
   readonly #remove: () => Promise<void>
-  readonly #workers = new Set<ChildProcess>()
+  readonly #workers = new Set<Worker>()
 
   private constructor(settings: WorkerSettings, file: string, remove: () => Promise<void>) {
     this.#settings = settings
@@ -39,49 +41,26 @@ export class WorkerPool {
     return new WorkerPool(settings, file, remove)
   }
 
-  get workers(): readonly ChildProcess[] {
+  get workers(): readonly Worker[] {
     return [...this.#workers]
   }
 
   /** Starts a process; resolves when it holds its first shards. */
-  async add(): Promise<ChildProcess> {
-    const worker = this.spawn()
-    await once(worker, 'message')
-    return worker
-  }
-
-  /** Starts a process without waiting for it. */
-  spawn(): ChildProcess {
-    const worker = fork(this.#file, [JSON.stringify(this.#settings)], {
-      execArgv: [],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+  async add(): Promise<Worker> {
+    const worker = new ChildProgram<WorkerReport>(this.#file, this.#settings)
     this.#workers.add(worker)
-    worker.once('exit', () => this.#workers.delete(worker))
+    worker.process.once('exit', () => this.#workers.delete(worker))
+    await worker.next()
     return worker
-  }
-
-  /** Ends a process by a signal; resolves when it has ended. */
-  async end(worker: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-    const exited = once(worker, 'exit')
-    worker.kill(signal)
-    await exited
   }
 
   /** What each process reports. */
-  async reports(): Promise<WorkerReport[]> {
-    return Promise.all(
-      this.workers.map(async worker => {
-        const told = once(worker, 'message')
-        worker.send('report')
-        const [report] = (await told) as [WorkerReport]
-        return report
-      }),
-    )
+  reports(): Promise<WorkerReport[]> {
+    return Promise.all(this.workers.map(worker => worker.ask()))
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.workers.map(worker => this.end(worker, 'SIGKILL')))
+    await Promise.all(this.workers.map(worker => worker.end('SIGKILL')))
     await this.#remove()
   }
 }

@@ -1,8 +1,9 @@
-// A process of a fleet: holds conversations until it is ended. Started by worker-pool.ts with its options as JSON.
+// A process of a fleet: holds conversations until it is ended. Started by worker-pool.ts.
 import { Fleet } from '@aiagent/fleet'
-import type { WorkerSettings } from './worker-pool.ts'
+import { parameters, tell } from '@aiagent/test-support/program'
+import type { WorkerReport, WorkerSettings } from './worker-pool.ts'
 
-const { redis, name, endpoint, shards, worker, rateLimit } = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings
+const { redis, name, endpoint, shards, worker, rateLimit } = await parameters<WorkerSettings>()
 const fleet = new Fleet({
   redis,
   name,
@@ -16,8 +17,10 @@ const fleet = new Fleet({
 // Its parent has ended, even by SIGKILL.
 process.on('disconnect', () => process.exit())
 await fleet.start()
-process.send?.('ready')
-process.on('message', async () => {
+await report()
+process.on('message', report)
+
+async function report(): Promise<void> {
   const metrics = await fleet.metrics()
-  process.send?.({ metrics, memory: process.memoryUsage(), cpu: process.cpuUsage() })
-})
+  await tell({ metrics, memory: process.memoryUsage(), cpu: process.cpuUsage() } satisfies WorkerReport)
+}

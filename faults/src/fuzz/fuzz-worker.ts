@@ -1,4 +1,5 @@
 // Fuzzes in a separate process: receives a job, and reports its result. Started by fuzz.ts, as a bundle.
+import { finish, parameters } from '@aiagent/test-support/program'
 import { fuzzBodies } from './fuzz-bodies.ts'
 import { fuzzFrames } from './fuzz-frames.ts'
 import { fuzzMarkdown } from './fuzz-markdown.ts'
@@ -13,12 +14,5 @@ export interface FuzzJob {
 
 const FUZZERS = { frames: fuzzFrames, bodies: fuzzBodies, Markdown: fuzzMarkdown }
 
-process.once('message', ({ kind, seed, inputs }: FuzzJob) => {
-  FUZZERS[kind](seed, inputs).then(
-    result => process.send?.(result satisfies FuzzResult, () => process.exit()),
-    error => {
-      console.error(error)
-      process.exit(1)
-    },
-  )
-})
+const { kind, seed, inputs } = await parameters<FuzzJob>()
+await finish((await FUZZERS[kind](seed, inputs)) satisfies FuzzResult)

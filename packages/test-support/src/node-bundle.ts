@@ -21,9 +21,13 @@ export interface NodeBundle {
  *
  * @param entry path of a program's TypeScript source
  * @param others further programs in the same folder
+ * @param external workspace packages that are not bundled, but loaded as hosts load them
  * @throws {Error} when a source does not compile or an import does not resolve
  */
-export async function bundleForNode(entry: string, ...others: readonly string[]): Promise<NodeBundle> {
+export async function bundleForNode(
+  entry: string,
+  { others = [], external = [] }: { others?: readonly string[]; external?: readonly string[] } = {},
+): Promise<NodeBundle> {
   await mkdir(CACHE, { recursive: true })
   // Inside the repository, so that the program resolves the packages that are not bundled.
   const folder = await mkdtemp(join(CACHE, `program-${process.pid}-`))
@@ -39,7 +43,7 @@ export async function bundleForNode(entry: string, ...others: readonly string[])
     target: 'node20',
     conditions: ['@aiagent/source'],
     logLevel: 'warning',
-    plugins: [fromWorkspace],
+    plugins: [fromWorkspace(external)],
   })
   return {
     file: join(folder, `${basename(entry, extname(entry))}.mjs`),
@@ -64,12 +68,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const fromWorkspace: Plugin = {
+const fromWorkspace = (external: readonly string[]): Plugin => ({
   name: 'from-workspace',
   setup({ onLoad, onResolve }) {
     // Paths, `#imports` and workspace packages are bundled.
     onResolve({ filter: /^[^./#]/ }, ({ kind, path }) =>
-      kind === 'entry-point' || path.startsWith('@aiagent/') ? undefined : { path, external: true },
+      kind === 'entry-point' || (path.startsWith('@aiagent/') && !external.includes(path))
+        ? undefined
+        : { path, external: true },
     )
     // A source file finds its data relative to itself.
     onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
@@ -77,4 +83,4 @@ const fromWorkspace: Plugin = {
       loader: 'ts',
     }))
   },
-}
+})
