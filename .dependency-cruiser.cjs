@@ -54,7 +54,7 @@ module.exports = {
     forbid(
       'must-resolve',
       'An import that leads nowhere.',
-      { path: '^(?:packages|apps|conformance|examples|bench|docs|faults|scripts)/' },
+      { path: '^(?:packages|apps|verify|examples|docs|scripts)/' },
       {
         couldNotResolve: true,
         pathNot: '^(?:#features|#websocket|react|react-dom/server)$',
@@ -143,7 +143,7 @@ module.exports = {
       'Examples, benches and docs use the packages, not the reverse.',
       // What builds a package may use the scripts.
       { path: '^packages/', pathNot: '/tsdown\\.config\\.mjs$' },
-      { path: '^(?:apps|conformance|examples|bench|docs|faults|scripts|tools)/' },
+      { path: '^(?:apps|verify|examples|docs|scripts|tools)/' },
     ),
     forbid(
       'no-tests-in-sources',

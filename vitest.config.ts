@@ -80,7 +80,7 @@ export default defineConfig({
             'packages/!(client|protocol|view)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
             'apps/*/src/**/*.test.ts',
-            '{bench,docs,examples,faults,scripts}/**/*.test.ts',
+            '{docs,examples,scripts,verify/bench,verify/faults}/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, browserTests, ...inProcessTests],
         },
@@ -92,7 +92,7 @@ export default defineConfig({
           ...limits,
           ...sharedThreads,
           ...computing,
-          include: ['conformance/**/*.test.ts'],
+          include: ['verify/conformance/**/*.test.ts'],
         },
       },
       {

@@ -50,7 +50,7 @@ export function markupOf({ code }: Listing): string {
 /** Paths of all Markdown files of the repository, from its root, except articles and installed or built ones. */
 export function documents(root: string): string[] {
   const packages = readdirSync(join(root, 'packages')).map(name => `packages/${name}`)
-  return ['', 'docs', 'docs/guide', 'examples', 'conformance', 'bench', ...packages].flatMap(folder =>
+  return ['', 'docs', 'docs/guide', 'examples', ...packages].flatMap(folder =>
     readdirSync(join(root, folder))
       .filter(name => name.endsWith('.md'))
       .map(name => posix.join(folder, name)),

@@ -21,7 +21,7 @@ if (language) printFindings()
 else await lint()
 
 async function lint(): Promise<void> {
-  const folders = ['packages', 'apps', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
+  const folders = ['packages', 'apps', 'verify', 'examples', 'docs', 'scripts']
   const passed = await runTogether([
     { name: 'biome', command: ownTool('biome'), args: ['lint', '--error-on-warnings', '.'] },
     {

@@ -28,7 +28,7 @@ interface LanguageFinding {
 /** Marker for a quotation: a line with this comment is exempt. */
 const QUOTED = 'language: quoted'
 
-const FOLDERS = ['packages', 'apps', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
+const FOLDERS = ['packages', 'apps', 'verify', 'examples', 'docs', 'scripts']
 const SKIPPED = /(?:^|\/)(?:node_modules|dist|[.]cache)(?:\/|$)|[.]api[.]md$/
 const CHECKED = /[.](?:ts|md)$/
 /** White space, the beginning of the next line of a comment or quotation, and the seam of a joined string. */

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { RULES } from '../../conformance/rules.ts'
+import { RULES } from '../../verify/conformance/rules.ts'
 import { propertySeed, repeatCommand } from './property-seed.ts'
 import { judgeRules, listIds, type RanTest } from './rule-coverage.ts'
 import { type Extent, extentOf } from './whole-run.ts'

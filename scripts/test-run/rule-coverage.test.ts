@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../conformance/rules.ts'
+import type { Rule } from '../../verify/conformance/rules.ts'
 import { judgeRules, listIds, type RanTest } from './rule-coverage.ts'
 
 const rule = (id: string, proof: Rule['proof']): Rule => ({ id, text: '', proof })

@@ -1,4 +1,4 @@
-import type { Rule } from '../../conformance/rules.ts'
+import type { Rule } from '../../verify/conformance/rules.ts'
 import { PAGES } from './whole-run.ts'
 
 /** One test of a run, as far as the rules are concerned. */
