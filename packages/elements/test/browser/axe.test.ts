@@ -3,13 +3,15 @@ import axe, { type RunOptions } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleElements, openChatStage } from './chat-page.ts'
-import { emulatorOf, playScene, SCENES, type Scene } from './scenes.ts'
+import { emulatorOf, inLanguage, playScene, SCENES, type Scene } from './scenes.ts'
 
 /** Scenes that are played at the same time: most of their time is waiting. */
 const LANES = 3
 
-/** Scenes that show nothing but what others show too, in another size or theme. */
-const REPEATED = new Set(['conversation', 'dark', 'phone'])
+/** Scenes that show nothing but what others show too: in another size, theme or language. */
+const REPEATED = new Set(['conversation', 'dark', 'phone', 'right-to-left', 'german', 'russian'])
+
+const LANGUAGES = 'ar da de en es fr fr-ca it ja ko nl pt pt-br ru sv zh-cn'.split(' ')
 
 /** Another theme changes colours and nothing else. */
 const THEMES: Readonly<Record<'light' | 'dark', RunOptions>> = {
@@ -39,14 +41,14 @@ describe.skipIf(!hasChromium())('the rules of axe', () => {
     )
   }
 
-  const check = async (scene: Scene) => {
+  const check = async (scene: Scene, themes: readonly (keyof typeof THEMES)[]) => {
     const window = await chromium.newWindow()
     const stage = await openChatStage(window.context, files, emulatorOf(scene))
     try {
       const { page } = await playScene(scene, stage)
       await page.evaluate(axe.source)
       const found: string[] = []
-      for (const theme of ['light', 'dark'] as const) {
+      for (const theme of themes) {
         // A colour in the middle of a transition is neither of the two.
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
         found.push(...(await examine(page, THEMES[theme])).map(line => `${scene.name}, ${theme}: ${line}`))
@@ -58,13 +60,23 @@ describe.skipIf(!hasChromium())('the rules of axe', () => {
     }
   }
 
-  it('[EL-14] finds nothing in any state, in light and in dark', { timeout: 120_000 }, async () => {
-    const waiting = SCENES.filter(({ name }) => !REPEATED.has(name))
+  const checkAll = async (scenes: readonly Scene[], ...themes: readonly (keyof typeof THEMES)[]) => {
+    const waiting = [...scenes]
     const found: string[] = []
     const play = async () => {
-      for (let scene = waiting.shift(); scene; scene = waiting.shift()) found.push(...(await check(scene)))
+      for (let scene = waiting.shift(); scene; scene = waiting.shift()) found.push(...(await check(scene, themes)))
     }
     await Promise.all(Array.from({ length: LANES }, play))
-    expect(found).toEqual([])
+    return found
+  }
+
+  it('[EL-14] finds nothing in any state, in light and in dark', { timeout: 120_000 }, async () => {
+    const scenes = SCENES.filter(({ name }) => !REPEATED.has(name))
+    expect(await checkAll(scenes, 'light', 'dark')).toEqual([])
+  })
+
+  it('[EL-14] finds nothing in any language', { timeout: 120_000 }, async () => {
+    const scenes = LANGUAGES.map(lang => ({ name: lang, ...inLanguage(lang) }))
+    expect(await checkAll(scenes, 'light')).toEqual([])
   })
 })

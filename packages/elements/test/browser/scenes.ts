@@ -43,7 +43,21 @@ ping 192.168.1.1
 
 > Still red after five minutes? Then the line itself may be faulty.`
 
-const ARABIC = 'يمكنك إعادة ضبط الموجّه بالضغط على زر **Reset** لمدة عشر ثوانٍ حتى يتحول الضوء إلى البرتقالي.'
+/** A question about the reset in languages, and its answer. */
+const TRANSLATED: Readonly<Record<string, readonly [question: string, answer: string]>> = {
+  ar: [
+    'كيف أعيد ضبط الموجّه؟',
+    'يمكنك إعادة ضبط الموجّه بالضغط على زر **Reset** لمدة عشر ثوانٍ حتى يتحول الضوء إلى البرتقالي.',
+  ],
+  de: [
+    'Wie setze ich den Router zurück?',
+    'Drücken Sie zehn Sekunden lang die Taste **Reset**, bis das Licht orange wird.',
+  ],
+  ru: [
+    'Как сбросить роутер?',
+    'Нажмите кнопку **Reset** и держите её десять секунд, пока индикатор не станет оранжевым.',
+  ],
+}
 
 /** The agent of the scenes. */
 const reply: Reply = ({ text, escalation }) => {
@@ -84,8 +98,8 @@ const reply: Reply = ({ text, escalation }) => {
         },
       },
     }
-  if (/[\u0600-\u06ff]/.test(text)) return { content: ARABIC }
-  return { content: `You said: ${text}` }
+  const [, content = `You said: ${text}`] = Object.values(TRANSLATED).find(([question]) => question === text) ?? []
+  return { content }
 }
 
 /** A chat that fills the page. */
@@ -105,6 +119,19 @@ const online = (page: Page) => page.getByText('Online').waitFor()
 async function talk({ page }: ChatPage): Promise<void> {
   await online(page)
   await ask(page, 'How do I reset my router?', 'Would you like to know more?')
+}
+
+/** A question and its answer, between texts of a language. */
+export function inLanguage(lang: string): Pick<Scene, 'attributes' | 'act'> {
+  const [question, answer] = TRANSLATED[lang] ?? ['Reset', 'Would you like to know more?']
+  return {
+    attributes: `agent-id="help" lang="${lang}"`,
+    async act({ page }) {
+      await page.getByRole('textbox').fill(question)
+      await page.keyboard.press('Enter')
+      await lastRow(page, answer.slice(0, 10))
+    },
+  }
 }
 
 /** Brings a signed-in desk agent to the choice of a portal. */
@@ -216,16 +243,9 @@ export const SCENES: readonly Scene[] = [
     attributes: 'agent-id="help" consent="required"',
     act: ({ page }) => page.getByRole('button', { name: 'Agree and start' }).waitFor(),
   },
-  {
-    name: 'right-to-left',
-    attributes: 'agent-id="help" lang="ar"',
-    async act({ page }) {
-      await page.getByText('متصل').waitFor()
-      await page.getByRole('textbox').fill('كيف أعيد ضبط الموجّه؟')
-      await page.keyboard.press('Enter')
-      await lastRow(page, 'يمكنك')
-    },
-  },
+  { name: 'right-to-left', ...inLanguage('ar') },
+  { name: 'german', ...inLanguage('de') },
+  { name: 'russian', ...inLanguage('ru') },
   {
     name: 'too-long',
     async act(opened) {
