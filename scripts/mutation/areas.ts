@@ -85,7 +85,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   stores: beside(...['store-guard', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`)),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: withTests(whole('outbox', 'outbox'), SENDING_AGENT),
-  delivery: withTests(whole('outbox', 'lane', 'delivery-ledger'), SENDING_AGENT),
+  delivery: withTests(whole('outbox', 'burst-writer', 'delivery-ledger'), SENDING_AGENT),
   'stored-queue': withTests(
     {
       files: [`${client}/resume/stored-queue.ts`, `${client}/storage/handed-over.ts`],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { said, setUpDelivery } from '../../test/outbox-harness.ts'
-import { BURST_SIZE } from './lane.ts'
+import { BURST_SIZE } from './burst-writer.ts'
 
 /** As docs/guide/delivery.md promises: milliseconds, and messages without a receipt. */
 const EVIDENCE_LIMIT_MS = 15_000

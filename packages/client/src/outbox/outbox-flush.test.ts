@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { FakePage } from '../../test/fake-page.ts'
 import { FakeTransport, setUpOutbox } from '../../test/outbox-harness.ts'
 import { resolveConfig } from '../check-config.ts'
-import { BURST_PAUSE_MS, BURST_SIZE } from './lane.ts'
+import { BURST_PAUSE_MS, BURST_SIZE } from './burst-writer.ts'
 
 function setUp(maxQueueSize = 1_000, page?: FakePage) {
   const parts = setUpOutbox({ maxQueueSize, ...(page && { page }) })

@@ -24,8 +24,8 @@ import type { Masking } from '../masking/masking.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { utf8Bytes } from '../util/utf8.ts'
+import { BurstWriter } from './burst-writer.ts'
 import { DeliveryLedger, type QueueStore } from './delivery-ledger.ts'
-import { Lane } from './lane.ts'
 import { TurnTaking } from './turn-taking.ts'
 
 /** Options of `ask()`. */
@@ -71,7 +71,7 @@ export class Outbox implements ChatObserver {
   readonly #context: ContextStore
   readonly #liveness: Liveness
   readonly #turns: TurnTaking
-  readonly lane: Lane
+  readonly writer: BurstWriter
   readonly log: MessageLog
   readonly ledger: DeliveryLedger
   /** Only with `persistQueue`. */
@@ -108,9 +108,9 @@ export class Outbox implements ChatObserver {
     this.#context = context
     this.log = log
     this.#liveness = liveness
-    this.ledger = new DeliveryLedger(scope, log, () => this.lane.resume())
+    this.ledger = new DeliveryLedger(scope, log, () => this.writer.resume())
     this.#turns = new TurnTaking(scope, this.ledger, () => this.#startNext())
-    this.lane = new Lane(scope, log, this.ledger, this.#turns)
+    this.writer = new BurstWriter(scope, log, this.ledger, this.#turns)
     connection.observe(this)
   }
 
@@ -221,7 +221,7 @@ export class Outbox implements ChatObserver {
 
   /** Drops all waiting entries and reports each, so that no message is lost silently. */
   clear(reason: DeliveryReason = 'cleared'): void {
-    for (const entry of this.lane.takeAll())
+    for (const entry of this.writer.takeAll())
       this.#drop(
         entry,
         new MessageError('The message was dropped before it was sent.', 'cleared', { messageId: entry.id }),
@@ -258,7 +258,7 @@ export class Outbox implements ChatObserver {
     const released = this.ledger.store?.release()
     this.ledger.silence()
     this.#turns.destroy(error)
-    for (const entry of this.lane.takeAll()) {
+    for (const entry of this.writer.takeAll()) {
       this.#settleWaiting(entry, isStored && entry.isMasked && !entry.reply ? 'unknown' : 'failed', 'destroyed')
       entry.reply?.reject(error)
     }
@@ -407,9 +407,9 @@ export class Outbox implements ChatObserver {
 
   /** Writes or queues an encoded entry. */
   #enter(entry: DeliveryRecord, frame: string): void {
-    if (!this.lane.write(entry, frame)) {
+    if (!this.writer.write(entry, frame)) {
       this.#requireSpace(entry.id)
-      this.lane.enqueue(entry)
+      this.writer.enqueue(entry)
     }
     this.log.add(entry)
     this.ledger.store?.changed()
@@ -455,14 +455,14 @@ export class Outbox implements ChatObserver {
       record.message = addressMessage(record.message, facts)
       if (record.state !== 'queued') this.ledger.adopt(record)
     }
-    if (this.lane.isOpen) this.ledger.store?.mark()
-    this.lane.prepend(unsent)
+    if (this.writer.isOpen) this.ledger.store?.mark()
+    this.writer.prepend(unsent)
     // The other tabs learn whose they are now.
     for (const record of records) {
       shared?.handleUpdate({ id: record.id, state: stateOf(record), previousState: 'queued' })
       if (record.message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
     }
-    if (unsent.length < records.length && this.lane.isOpen) this.ledger.decide()
+    if (unsent.length < records.length && this.writer.isOpen) this.ledger.decide()
     if (unsent.length > 0) this.connectForMessage()
   }
 
@@ -490,7 +490,7 @@ export class Outbox implements ChatObserver {
     const entry = known?.elsewhere ? undefined : known
     if (isReceipt && entry) ledger.acknowledge(entry)
     else if (role === ROLE.ERROR && entry?.state === 'sent') ledger.settle(entry, 'failed', 'refused')
-    this.lane.resume()
+    this.writer.resume()
     return isReceipt
   }
 
@@ -519,11 +519,11 @@ export class Outbox implements ChatObserver {
 
   handleReady(transport: Transport): void {
     this.ledger.store?.mark()
-    this.lane.open(transport)
+    this.writer.open(transport)
   }
 
   handleInterrupted(): void {
-    this.lane.close()
+    this.writer.close()
     this.ledger.store?.changed()
   }
 

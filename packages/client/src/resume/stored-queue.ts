@@ -200,7 +200,7 @@ class StoredQueue implements QueueStore {
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
-    const { lane, ledger, log } = this.#outbox
+    const { writer, ledger, log } = this.#outbox
     const { facts } = this.#scope
     const entries = this.#restored
     this.#restored = []
@@ -212,8 +212,8 @@ class StoredQueue implements QueueStore {
     const present = new Set(entries.filter(entry => ledger.isOfSession(entry)))
     if (facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
     // A slow store may deliver them when the chat is open already.
-    if (lane.isOpen) this.mark()
-    lane.prepend(entries.filter(({ written }) => !written))
+    if (writer.isOpen) this.mark()
+    writer.prepend(entries.filter(({ written }) => !written))
     for (const entry of entries) {
       // A listener may have signed the user out.
       if (!this.#isKnown(entry)) continue
@@ -226,9 +226,9 @@ class StoredQueue implements QueueStore {
         if (present.has(entry)) this.#show(entry)
       }
       // The sessions before the present one have ended already.
-      else if (lane.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
+      else if (writer.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
     }
-    if (lane.isOpen && facts.hasReceipts && entries.some(entry => ledger.isSentAgain(entry))) ledger.decide()
+    if (writer.isOpen && facts.hasReceipts && entries.some(entry => ledger.isSentAgain(entry))) ledger.decide()
   }
 
   /** The chat is open. The next page of a portal knows its session only now. */
@@ -293,7 +293,7 @@ class StoredQueue implements QueueStore {
     void this.#storeMarks().then(() => {
       if (marking.isOver) return
       this.#marking = undefined
-      this.#outbox.lane.resume()
+      this.#outbox.writer.resume()
     })
   }
 
@@ -304,7 +304,7 @@ class StoredQueue implements QueueStore {
   }
 
   /** The queue as it is stored. Questions are left out: their promise ends with the page. */
-  #toStored(isOpen = this.#outbox.lane.isOpen): StoredMessage[] {
+  #toStored(isOpen = this.#outbox.writer.isOpen): StoredMessage[] {
     const { ledger, log } = this.#outbox
     const claim = isOpen ? { sessionId: this.#scope.facts.sessionId } : undefined
     const sent = this.#scope.facts.hasReceipts

@@ -16,7 +16,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'lost-queue-head',
     title: 'the first message of the queue is lost when its write fails',
-    file: 'packages/client/src/outbox/lane.ts',
+    file: 'packages/client/src/outbox/burst-writer.ts',
     find: 'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return\n',
     replace:
       'if (!this.#write(entry, entry.message.toPayloadString(), channel.transport)) return void this.#log.remove(entry)\n',
@@ -25,7 +25,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'double-flush',
     title: 'the last message of each burst of the queue is written twice',
-    file: 'packages/client/src/outbox/lane.ts',
+    file: 'packages/client/src/outbox/burst-writer.ts',
     find: '      else this.#flushed++\n',
     replace:
       '      else if (++this.#flushed > 0 && left === 1) this.#write(entry, entry.message.toPayloadString(), channel.transport)\n',

@@ -37,7 +37,7 @@ type Channel =
 
 const CLOSED: Channel = { at: 'closed', transport: undefined }
 
-export class Lane {
+export class BurstWriter {
   readonly #scope: AgentScope<'queueFlushed'>
   readonly #log: MessageLog
   readonly #ledger: DeliveryLedger
