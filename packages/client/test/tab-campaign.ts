@@ -408,7 +408,6 @@ export class TabCampaign {
 
   #host(opened: OpenTab, step: HostStep): void {
     const { agent } = opened
-    if (!agent.getIsInitialized()) return
     if (step === 'ask') {
       const text = this.#text(opened.user)
       this.#asked.push(text)
@@ -416,6 +415,7 @@ export class TabCampaign {
       agent.ask(text).catch(() => {})
       return
     }
+    if (!agent.getIsInitialized()) return
     this.#renewals++
     if (step === 'user') {
       opened.user = this.#user = `user-${++this.#users}`
