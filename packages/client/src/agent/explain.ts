@@ -126,8 +126,10 @@ function notInitialized(): Cause {
 
 function failed(error: unknown): Cause {
   const method = 'initialize()'
-  if (needsLogin(error))
-    return { code: 'login_needed', text: `The user must sign in: ${reasonOf(error)}. Call ${method}`, method, error }
+  if (needsLogin(error)) {
+    const why = (error as AuthError).reason === 'interaction_required' ? '' : `: ${reasonOf(error)}`
+    return { code: 'login_needed', text: `The user must sign in${why}. Call ${method}`, method, error }
+  }
   return {
     code: 'initialize_failed',
     text: `The agent could not be loaded: ${reasonOf(error)}. Call ${method} to try again`,

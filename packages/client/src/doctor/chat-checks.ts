@@ -56,7 +56,7 @@ export async function checkChat(examination: Examination): Promise<Verdict> {
 export async function checkAnswer(examination: Examination): Promise<Verdict> {
   const { ask } = examination.options
   if (ask === undefined && !hasPings(examination))
-    return skipped('Not checked: pass a question, since this service answers no pings.')
+    return skipped('Not checked without a question (option ask): this service answers no pings.')
   const ms = await roundTrip(examination)
   const probe = examination.socket
   if (probe?.closed) return failed('CHAT_CLOSED', `The service closed the chat with code ${probe.closed.code}.`)
@@ -71,7 +71,8 @@ export async function checkAnswer(examination: Examination): Promise<Verdict> {
 export async function checkIdle(examination: Examination): Promise<Verdict> {
   const { environment, options, socket } = examination
   const { idleSeconds = 0 } = options
-  if (idleSeconds <= 0 || !socket) return skipped('Not checked: pass a number of seconds for the chat to stay idle.')
+  if (idleSeconds <= 0 || !socket)
+    return skipped('Not checked without seconds for the chat to stay idle (option idle).')
   const start = environment.clock.monotonic()
   await until(examination, idleSeconds * 1000, () => socket.closed !== undefined)
   const seconds = Math.round((environment.clock.monotonic() - start) / 1000)

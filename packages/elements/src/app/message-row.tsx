@@ -168,7 +168,11 @@ function TakenOptions({
     <ul class="options" aria-label={strings.options} style={{ padding: 0, listStyle: 'none' }}>
       <FirstOf items={isHidden ? [chosenOption, ...options] : options} strings={strings} isList>
         {option => (
-          <li class={option === chosenOption ? 'option past chosen' : 'option past'} dir="auto">
+          <li
+            class={option === chosenOption ? 'option past chosen' : 'option past'}
+            aria-current={option === chosenOption || undefined}
+            dir="auto"
+          >
             {option === chosenOption && <Icon name="check" />}
             {pieces(option)}
           </li>

@@ -85,6 +85,8 @@ function list({ ordered, start, items }: Tokens.List, options: MarkdownOptions):
   return ordered ? <ol start={Number(start) || 1}>{rows}</ol> : <ul>{rows}</ul>
 }
 
+const alignment = ({ align }: Tokens.TableCell) => (align ? { textAlign: align } : {})
+
 function table({ header, rows }: Tokens.Table, options: MarkdownOptions): ComponentChildren {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, also by keyboard
@@ -94,7 +96,9 @@ function table({ header, rows }: Tokens.Table, options: MarkdownOptions): Compon
         <thead>
           <tr>
             {header.map(cell => (
-              <th scope="col">{inline(cell.tokens, options)}</th>
+              <th scope="col" style={alignment(cell)}>
+                {inline(cell.tokens, options)}
+              </th>
             ))}
           </tr>
         </thead>
@@ -102,7 +106,7 @@ function table({ header, rows }: Tokens.Table, options: MarkdownOptions): Compon
           {rows.map(row => (
             <tr>
               {row.map(cell => (
-                <td>{inline(cell.tokens, options)}</td>
+                <td style={alignment(cell)}>{inline(cell.tokens, options)}</td>
               ))}
             </tr>
           ))}

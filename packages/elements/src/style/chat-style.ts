@@ -174,14 +174,22 @@ export const CHAT_STYLE = `
 .plain, .piece { white-space: pre-wrap; }
 .piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 34rem auto 110em; }
 .text code { padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
-.text .code { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; background: var(--_canvas); direction: ltr; text-align: left; }
+.text .code { --_under: var(--_canvas); padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; direction: ltr; text-align: left; }
 .text pre { margin: 0; }
 .text pre code { padding: 0; background: none; overflow-wrap: normal; }
 .text blockquote { margin-inline: 0; padding-inline-start: 12px; border-inline-start: 3px solid var(--_border); color: var(--_muted); }
 .text hr { border: 0; border-block-start: 1px solid var(--_border); }
-.text .table { overflow-x: auto; }
-.text table { border-collapse: collapse; font-size: 0.95em; overflow-wrap: normal; }
-.text th, .text td { padding: 5px 10px; border: 1px solid var(--_border); text-align: start; vertical-align: top; }
+.text .table, .text .code {
+  overflow-x: auto;
+  background:
+    linear-gradient(to right, var(--_under) 30%, transparent) left / 32px 100% no-repeat local,
+    linear-gradient(to left, var(--_under) 30%, transparent) right / 32px 100% no-repeat local,
+    linear-gradient(to right, var(--_shade), transparent) left / 12px 100% no-repeat,
+    linear-gradient(to left, var(--_shade), transparent) right / 12px 100% no-repeat var(--_under);
+}
+.text .table { --_under: var(--_agent); }
+.text table { inline-size: max-content; border-collapse: collapse; font-size: 0.95em; overflow-wrap: normal; }
+.text th, .text td { max-inline-size: 16em; padding: 5px 10px; border: 1px solid var(--_border); text-align: start; vertical-align: top; }
 .text th { background: var(--_canvas); font-weight: 650; }
 .text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
 .sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }
@@ -304,7 +312,7 @@ button.option:hover { background: var(--_soft); }
   flex: 1;
   min-inline-size: 0;
   min-block-size: 40px;
-  max-block-size: 9.5em;
+  max-block-size: min(9.5em, 35vh);
   padding: 8px 0;
   border: 0;
   outline: 0;
@@ -346,5 +354,11 @@ button.option:hover { background: var(--_soft); }
   .status::before, .working i { background: CanvasText; forced-color-adjust: none; }
   .rating [aria-pressed="true"] { outline: 2px solid Highlight; }
   .masked { outline: 1px dashed CanvasText; }
+  .composer-box:focus-within { outline: 2px solid Highlight; }
+}
+@media print {
+  :host { block-size: auto !important; max-block-size: none !important; overflow: visible !important; }
+  .log { overflow: visible; }
+  .composer, .rating, .menu { display: none; }
 }
 `

@@ -129,6 +129,21 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
     await expect.poll(() => spoken().then(lines => lines.at(-1))).toBe('This conversation has ended.')
   })
 
+  it('[EL-12] prints all messages that it shows, without what is for input only', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(CHAT)
+    await online(page)
+    for (let index = 0; index < 6; index++) {
+      await write(page, `Message ${index}`)
+      await expect.poll(() => bubbles(page).then(all => all.length)).toBe(2 * (index + 1))
+    }
+    const overflow = () => page.getByRole('log').evaluate(log => log.scrollHeight - log.clientHeight)
+    expect(await overflow()).toBeGreaterThan(0)
+    await page.emulateMedia({ media: 'print' })
+    expect(await overflow()).toBe(0)
+    expect(await page.getByRole('textbox').isVisible()).toBe(false)
+  })
+
   it('[EL-12] stays usable at 200 % zoom, in forced colours and without motion, and follows the theme', async () => {
     stage = await stages.open()
     const { page } = await stage.open(CHAT, {
@@ -154,6 +169,10 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
       }
     })
     expect(facts).toEqual({ overflows: false, inputWidth: true, logHeight: true, running: 0 })
+    // The box of the text field shows the focus, whose colours and shadows the system takes away.
+    await page.getByRole('textbox').focus()
+    const box = page.locator('ai-agent-chat .composer-box')
+    expect(await box.evaluate(element => getComputedStyle(element).outlineStyle)).toBe('solid')
     await page.emulateMedia({ forcedColors: 'none', colorScheme: 'dark' })
     const background = () => page.locator('ai-agent-chat').evaluate(chat => getComputedStyle(chat).backgroundColor)
     const dark = await background()

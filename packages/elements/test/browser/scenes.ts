@@ -31,11 +31,11 @@ Your Wi-Fi name and password go back to those on the label.`
 
 const TABLE = `Here is what each light says:
 
-| Light | Meaning |
-|---|---|
-| Green | Everything works |
-| Orange | Connecting to the network |
-| Red | No signal: check the cable |
+| Light | Meaning | What to do | Replacement |
+|---|---|---|--:|
+| Green | Everything works | Nothing | |
+| Orange | Connecting to the network | Wait for a minute | |
+| Red | No signal | Check the cable between the router and the wall | 99.00 € |
 
 \`\`\`
 ping 192.168.1.1
