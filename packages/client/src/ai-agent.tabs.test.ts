@@ -179,8 +179,8 @@ describe('tabs that share a conversation', () => {
     const [channel] = tabs[0]?.tab.channels ?? []
     const [first] = tabs[0]?.agent.getTranscript().filter(({ direction }) => direction === 'received') ?? []
     const message = { kind: 'read', messageId: first?.message.messageId }
-    channel?.onmessage?.({ data: { from: 'x', message } } as never)
-    channel?.onmessage?.({ data: { from: 'x', message: { ...message, messageId: 'none' } } } as never)
+    channel?.onmessage?.({ data: { from: 'x', number: 1, message } } as never)
+    channel?.onmessage?.({ data: { from: 'x', number: 2, message: { ...message, messageId: 'none' } } } as never)
     await clock.advance(10)
     expect(unread()).toEqual([1, 1, 1])
     for (const view of views) await view.destroy()
@@ -239,10 +239,11 @@ describe('tabs that share a conversation', () => {
     const [channel] = one.tab.channels
     for (const data of [
       'left',
-      { from: 'x', message: { kind: 'said', message: { id: 1 } } },
-      { from: 'x', message: { kind: 'constructor' } },
-      { from: 'x', message: { kind: 'frame', socket: 1, text: '{"persona":"agent","role":"x"}' } },
-      { from: 'x', to: 'y', message: { kind: 'left' } },
+      { from: 'x', number: 1, message: { kind: 'said', message: { id: 1 } } },
+      { from: 'x', number: 2, message: { kind: 'constructor' } },
+      { from: 'x', number: 3, message: { kind: 'frame', socket: 1, text: '{"persona":"agent","role":"x"}' } },
+      { from: 'x', to: 'y', number: 4, message: { kind: 'left' } },
+      { from: 'x', message: { kind: 'left' } },
       { from: 'x', number: '1', message: { kind: 'left' } },
       { from: 'x', number: 1.5, message: { kind: 'left' } },
       { from: 'x', number: Number.NaN, message: { kind: 'left' } },
@@ -260,7 +261,9 @@ describe('tabs that share a conversation', () => {
     const updates: unknown[] = []
     agent.on('deliveryUpdate', ({ payload }) => void updates.push(payload))
     const [channel] = tab.channels
-    const receive = (message: object) => channel?.onmessage?.({ data: { from: 'x', message } } as never)
+    let count = 0
+    const receive = (message: object) =>
+      channel?.onmessage?.({ data: { from: 'x', number: ++count, message } } as never)
     for (const id of ['a', 'b']) {
       const said = { id, persona: 'customer', role: 'human', content: 'Hello', timestamp: clock.now() }
       receive({ kind: 'said', message: said })

@@ -56,7 +56,7 @@ export function setUpTabs(options: EmulatorOptions = {}) {
       if (message.kind !== 'state' || isClaimed) return
       isClaimed = true
       const claim = { ...message, fence: message.fence + 1_000_000 }
-      channel.postMessage({ from: 'another', to: to === 'leader' ? from : undefined, message: claim })
+      channel.postMessage({ from: 'another', number: 1, to: to === 'leader' ? from : undefined, message: claim })
     }
     await passUntil(() => isClaimed, 'the state of the leader')
     channel.close()
@@ -67,10 +67,13 @@ export function setUpTabs(options: EmulatorOptions = {}) {
     const tab = browser.open()
     const channel = new FakeChannel(name, tab)
     const heard: HeardMessage[] = []
-    let count = 0
-    channel.onmessage = ({ data }: { data: { from: string; to?: string; message: HeardMessage } }) => {
+    /** The last number of each tab. */
+    const numbers = new Map([[id, 0]])
+    channel.onmessage = ({ data }: { data: { from: string; to?: string; number: number; message: HeardMessage } }) => {
+      numbers.set(data.from, data.number)
       if (data.to === undefined || data.to === id) heard.push({ ...data.message, from: data.from })
     }
+    const skip = () => void numbers.set(id, Number(numbers.get(id)) + 1)
     void browser.locks.request(tab, `${name}-tab-${id}`, {}, () => new Promise(() => {}))
     return {
       id,
@@ -79,11 +82,12 @@ export function setUpTabs(options: EmulatorOptions = {}) {
       heard: (kind: string) => heard.filter(message => message.kind === kind),
       /** Posts a message, to all unless `to` is given, and lets it arrive. */
       post: async (message: object, { to, from = id }: { to?: string; from?: string } = {}) => {
-        channel.postMessage({ from, to, ...(from === id && { number: ++count }), message })
+        if (from === id) skip()
+        channel.postMessage({ from, to, number: numbers.get(from) ?? 1, message })
         await turnEventLoop()
       },
       /** The next message follows one that the others do not receive. */
-      skip: () => void count++,
+      skip,
     }
   }
   return { clock, emulator, browser, made, open, connected, passUntil, claimLead, scripted }

@@ -1,14 +1,16 @@
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 
-/** The anonymous user in the key of a group, and what follows it: agent, portal, profile and version. */
-const ANONYMOUS = /:anonymous:((?:[^:]*:){3}[^:]*)$/
+/** Where the user is in the parts of a group's key: agent, portal, profile and version follow. A prefix of the host may come first. */
+const USER = -5
 
 /** Whether the tabs of a group are anonymous, so that none of them may have the token of a user. */
 export function isAnonymous(key = ''): boolean {
-  return ANONYMOUS.test(key)
+  return key.split(':').at(USER) === 'anonymous'
 }
 
 /** The key of the tabs of a user, for one of the anonymous tabs with a key. */
 export function keyFor(token: string, key: string): string {
-  return key.replace(ANONYMOUS, `:${subjectFingerprint(token)}:$1`)
+  const parts = key.split(':')
+  parts.splice(USER, 1, subjectFingerprint(token))
+  return parts.join(':')
 }

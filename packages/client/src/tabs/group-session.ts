@@ -127,7 +127,6 @@ export class GroupSession {
    * @returns false where the group is in another session
    */
   accept(sessionId: string): boolean {
-    if (this.isGone(sessionId)) return false
     if (this.#id === undefined) this.#set(sessionId)
     return this.#id === sessionId
   }
@@ -202,7 +201,7 @@ export class GroupSession {
   handleTaken(sessionId: string, by: string | undefined): void {
     const { session, outbox, recovery, liveness } = this.#parts
     const { key } = this.#link
-    if (key !== undefined && isAnonymous(key)) this.#signOuts.noteTaken(key, sessionId)
+    if (key !== undefined) this.#signOuts.noteTaken(key, sessionId)
     if (sessionId !== this.#id) return
     this.#id = this.#conversation = this.#reported = undefined
     this.#sockets.leave()

@@ -38,7 +38,6 @@ export class Leadership {
 
   /** Takes the lock away from a leader that does not answer. */
   take(): void {
-    if (this.#release) return
     this.#waiting?.end()
     this.#request(true)
   }

@@ -151,7 +151,7 @@ export class SocketHub {
       real.transport = new WebSocketTransport(new environment.WebSocket(url.href), {
         opened: () => isCurrent() && this.#opened(real),
         received: (_transport, data) => isCurrent() && this.#received(real, data),
-        closed: (_transport, event) => isCurrent() && void this.#closed(event),
+        closed: (_transport, event) => isCurrent() && void this.#closed(real, event),
       })
     } catch {
       this.#real = undefined
@@ -233,32 +233,21 @@ export class SocketHub {
     this.#base = undefined
   }
 
-  async #closed(event: SocketCloseEvent): Promise<void> {
-    const { code, reason, httpStatus } = event
+  async #closed(real: RealSocket, event: SocketCloseEvent): Promise<void> {
+    const { code, reason } = event
     const isRefused = code === CLOSE_CODE.FENCED
-    const ending = this.#real
-    if (ending) ending.transport = undefined
-    if (isRefused || code === CLOSE_CODE.NORMAL) {
-      const isTaken = await this.#link.handleEviction(isRefused, reason)
-      if (this.#real !== ending) return
-      if (isTaken || isRefused) {
-        this.#real = undefined
-        return this.#closeAll(LOST)
-      }
-    }
+    real.transport = undefined
+    const isTaken = (isRefused || code === CLOSE_CODE.NORMAL) && (await this.#link.handleEviction(isRefused, reason))
+    // The tab may no longer lead, or is in another session.
+    if (this.#real !== real) return
     this.#real = undefined
-    // A tab that has asked for a socket meanwhile gets the next one.
-    this.#closeAll({ code, reason, httpStatus }, ending?.isOpen)
-    const [next] = this.#members.values()
-    if (next && !this.#real) this.#dial(next)
+    this.#closeAll(isTaken ? LOST : event)
   }
 
-  /** @param isOnlyOpen whether those that wait for the socket are left out */
-  #closeAll({ code, reason, httpStatus }: SocketCloseEvent, isOnlyOpen = false): void {
-    const members = [...this.#members].filter(([, { isOpen }]) => isOpen || !isOnlyOpen)
-    for (const [key] of members) this.#members.delete(key)
-    for (const [, { tab, socket }] of members)
-      this.#link.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
+  #closeAll({ code, reason, httpStatus }: SocketCloseEvent): void {
+    const members = [...this.#members.values()]
+    this.#members.clear()
+    for (const { tab, socket } of members) this.#link.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
   }
 
   #closeUnused(): void {

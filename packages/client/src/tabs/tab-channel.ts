@@ -24,11 +24,6 @@ export class TabChannel {
     this.#id = id
   }
 
-  /** False also while the page is in the back/forward cache, where it holds nothing. */
-  get isOpen(): boolean {
-    return this.#channel !== undefined
-  }
-
   /** Receives what the other tabs post under a name. */
   open(name: string, receive: (envelope: TabEnvelope) => void): void {
     const channel = new this.#window.BroadcastChannel(name)
@@ -92,7 +87,6 @@ export class TabChannel {
 
   /** Notes the number of a received message. Returns whether one before it was missed. */
   count({ from, number }: TabEnvelope): boolean {
-    if (number === undefined) return false
     const last = this.#numbers.get(from) ?? number
     this.#numbers.set(from, number)
     return number > last + 1

@@ -72,12 +72,6 @@ interface Membership {
   timer: unknown
 }
 
-/** What a page holds until it ends or leaves the group, also while it is in the back/forward cache: it has its queue. */
-interface HeldPage {
-  readonly lock: string
-  readonly release: Promise<Release>
-}
-
 export class TabLink {
   /** Unique for this tab and agent. */
   readonly id: string
@@ -88,7 +82,8 @@ export class TabLink {
   readonly #channel: TabChannel
   readonly #watch = new LeaderWatch()
   #membership: Membership | undefined
-  #page: HeldPage | undefined
+  /** A lock that a page holds until it ends or leaves the group, also while it is in the back/forward cache: it has its queue. */
+  #page: Promise<Release> | undefined
   /** Since when this tab leads, on the monotonic clock; undefined while it does not. */
   #leadsSince: number | undefined
   #leader: string | undefined
@@ -153,7 +148,8 @@ export class TabLink {
     const tabLock = `${name}-tab-${this.id}`
     const tab = hold(window, tabLock).catch(() => () => {})
     const releaseTab = () => void tab.then(release => release())
-    this.#holdPage(`${name}-page-${this.id}`)
+    this.#releasePage()
+    this.#page = hold(window, `${name}-page-${this.id}`).catch(() => () => {})
     const leadership = new Leadership(window, name, tabLock, isLeading => (isLeading ? this.#lead() : this.#lose()))
     this.#signOuts.join(key)
     this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
@@ -177,20 +173,14 @@ export class TabLink {
     await this.enter(key)
   }
 
-  #holdPage(lock: string): void {
-    if (this.#page?.lock === lock) return
-    this.#releasePage()
-    this.#page = { lock, release: hold(this.#window, lock).catch(() => () => {}) }
-  }
-
   #releasePage(): void {
-    void this.#page?.release.then(release => release())
+    void this.#page?.then(release => release())
     this.#page = undefined
   }
 
   #leave(reason: DeliveryReason): void {
     const unheard = (envelopes: readonly TabEnvelope[]) => this.#handle({ kind: 'unheard', envelopes, reason })
-    if (this.#channel.isOpen) this.#part(() => this.#channel.leave(unheard))
+    this.#part(() => this.#channel.leave(unheard))
     this.#releasePage()
     this.#membership = undefined
     this.#leader = undefined
@@ -422,7 +412,7 @@ export class TabLink {
   async #findEnded(membership: Membership): Promise<void> {
     const living = await this.#living(membership)
     if (!this.isLeader || this.#membership?.name !== membership.name) return
-    const ended = [...this.#tabs].filter(tab => tab !== this.id && !living.has(tab))
+    const ended = [...this.#tabs].filter(tab => !living.has(tab))
     for (const tab of ended) {
       this.#tabs.delete(tab)
       this.#channel.forget(tab)
@@ -482,7 +472,6 @@ export class TabLink {
 
   /** The browser may keep the page in its back/forward cache, frozen. Another tab continues at once. */
   readonly #hidden = () => {
-    if (!this.#channel.isOpen) return
     this.#handle({ kind: 'leaving' })
     this.#part(() => this.#channel.close())
   }

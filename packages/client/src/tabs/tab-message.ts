@@ -177,7 +177,7 @@ const isEnvelope = objectOf({
   /** Absent in a message to all other tabs. */
   to: orNot(isText),
   /** Counts the messages of the sender, to whichever tab. */
-  number: orNot(isInteger),
+  number: isInteger,
   message: (value): value is TabMessage => {
     const { kind } = isJsonObject(value) ? value : {}
     return (
