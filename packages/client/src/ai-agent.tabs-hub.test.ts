@@ -56,6 +56,12 @@ it('[REL-61] [REL-68] one token is sent for all tabs, then each new one, and one
   for (const frame of others) await write(1, frame)
   const goodbye = frameOf('system', ROLE.GRACEFUL_DISCONNECT)
   await write(1, goodbye)
+  await open(3)
+  await open(4)
+  // What is no token may come first.
+  others.push(frameOf('metadata', ROLE.GRACEFUL_DISCONNECT), frameOf('system', 'token'))
+  await write(3, others[3] as string)
+  await write(4, others[4] as string)
   await write(1, frameOf('system', 'context'))
   await write(1, frameOf('customer', ROLE.GRACEFUL_DISCONNECT))
   const sent = [token('first'), token('second'), ...others]
@@ -171,6 +177,11 @@ it.each(['stale_token', 'expired_token'])('[REL-61] the request for another toke
   expect([undefined, 1, 2].map(socket => framesOf(socket).filter(frame => frame.role === role).length)).toEqual([
     0, 1, 0,
   ])
+  // The leader itself renews the token, also where it has connected after the others.
+  await agent.connect()
+  await clock.advance(100)
+  await push(frameOf('metadata', role))
+  expect(framesOf(1).filter(frame => frame.role === role)).toHaveLength(1)
   // Of another author it is a message like any other.
   await push(frameOf('agent', role))
   expect(framesOf(undefined).filter(frame => frame.role === role)).toHaveLength(1)
@@ -186,6 +197,44 @@ it('[REL-62] each tab learns how the socket was closed', async () => {
   await open(2)
   await clock.advance(5_000)
   expect(guest.heard('closed').slice(1)).toMatchObject([{ socket: 2, code: 1006 }])
+  emulator.faults.lift()
+  await open(3)
+  await clock.advance(100)
+  emulator.control.dropSockets(1000)
+  await clock.advance(100)
+  expect(guest.heard('closed').slice(2)).toMatchObject([{ socket: 3, code: 1000 }])
+  await open(4)
+  await clock.advance(100)
+  expect(guest.heard('opened').at(-1)).toMatchObject({ socket: 4 })
+})
+
+it('[REL-61] [REL-98] a tab gets each frame once, and one end of the replay, from a socket that follows a broken one', async () => {
+  const { agent, clock, emulator, open, framesOf, passUntil } = await setUpHub()
+  for (const text of ['one', 'two', 'three']) {
+    await agent.send(text)
+    await passUntil(() => agent.getTranscript().at(-1)?.message.content === `You said: ${text}`, 'the answer')
+  }
+  emulator.control.dropSockets()
+  await turnEventLoop()
+  await open(1, { lastSeq: 1 })
+  await clock.advance(100)
+  const shown = (socket: number) => framesOf(socket).map(({ content, messageData }) => content ?? messageData.complete)
+  expect(shown(1)).toEqual(['You said: two', 'You said: three'])
+  expect(framesOf(undefined).filter(({ role }) => role === 'resumed')).toMatchObject([
+    { messageData: { complete: true } },
+  ])
+  await open(2, { lastSeq: 0 })
+  expect(shown(2)).toEqual(['You said: one', 'You said: two', 'You said: three', true])
+})
+
+it('[REL-61] [REL-98] a socket that repeats what its first tab has missed has all for another one', async () => {
+  const { clock, emulator, open, framesOf } = await setUpHub()
+  emulator.control.dropSockets()
+  await turnEventLoop()
+  await open(1, { lastSeq: 0 })
+  await clock.advance(100)
+  await open(2, { lastSeq: 0 })
+  expect(framesOf(2)).toMatchObject([{ messageData: { complete: true } }])
 })
 
 it('[REL-155] a tab of whose messages one was lost opens again', async () => {
