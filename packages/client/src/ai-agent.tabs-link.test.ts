@@ -187,10 +187,13 @@ it('[REL-143] a tab that is alone goes on with a higher number when the service 
   const [session] = emulator.world.sessions.values()
   const fence = clock.now() + 60_000
   Object.assign(session ?? {}, { fence })
+  const codes: number[] = []
+  one.agent.on('closed', ({ payload: { code } }) => void codes.push(code))
   emulator.control.dropSockets()
   await one.agent.send('still here?')
   await passUntil(() => linesOf(one).includes('received You said: still here?'), 'the answer')
   expect(session?.fence).toBe(fence + 1)
+  expect(codes).toEqual([1006, 1006])
 })
 
 it('[REL-62] a tab that was frozen goes on when the service has closed its socket for that of another leader', async () => {
@@ -201,10 +204,14 @@ it('[REL-62] a tab that was frozen goes on when the service has closed its socke
   one.tab.thaw()
   await passUntil(() => one.agent.isConnected(), 'the connection')
   expect(browser.locks.leader).toBe(two.tab)
+  // It leads again when that one ends.
+  two.tab.crash()
+  await passUntil(() => browser.locks.leader === one.tab && one.agent.isConnected(), 'the first leader')
 })
 
 it('[REL-66] a leader that cannot create a session lets another tab try after ten seconds', async () => {
-  const { browser, clock, emulator, made, connected, scripted } = setUpTabs({ settings })
+  const { browser, clock, emulator, made, scripted } = setUpTabs({ settings })
+  await clock.advance(60_000)
   emulator.faults.add({ kind: 'hang-request', route: 'POST *session' })
   const { agent, tab } = made()
   void agent
@@ -230,9 +237,11 @@ it('[REL-66] a tab keeps its session, its socket and what it shows when another 
   await guest.post({ kind: 'session', sessionId, conversation: 'another' })
   await guest.post({ kind: 'taken', sessionId: 'another', nonce: 1 })
   await clock.advance(100)
+  await one.agent.send('again')
+  await passUntil(() => linesOf(two).length === 4, 'the next answer')
   expect(browser.sockets).toBe(sockets)
   for (const tab of [one, two]) {
-    expect(linesOf(tab)).toHaveLength(2)
+    expect(linesOf(tab)).toHaveLength(4)
     expect(tab.agent.isConnected()).toBe(true)
     expect(tab.agent.getSessionId()).toBe(sessionId)
   }
@@ -253,6 +262,7 @@ it('[SEC-61] a tab whose browser allows no storage does not return to a session 
   const guest = scripted('guest')
   await guest.post({ kind: 'taken', sessionId, nonce: 1 })
   await guest.post({ kind: 'session', sessionId, conversation: sessionId })
+  await guest.post({ kind: 'known', sessionId })
   await one.agent.send('Hello')
   await passUntil(() => linesOf(one).length === 2, 'the answer')
   expect(one.agent.getSessionId()).not.toBe(sessionId)
@@ -269,4 +279,58 @@ it('[REL-66] a tab that is opened while the leader renews a forgotten session wa
   await passUntil(() => [one, two].every(({ agent }) => agent.isConnected()), 'the connections')
   const posts = emulator.control.requests().filter(({ method, path }) => method === 'POST' && path.endsWith('/session'))
   expect(posts).toHaveLength(2)
+})
+
+it('[REL-156] a tab that was not told of a sign-out shows nothing that it receives after it', async () => {
+  const { clock, guest, one, two } = await setUpLink()
+  two.tab.freeze({ isDeaf: true })
+  await one.agent.logout()
+  two.tab.thaw()
+  const message = { id: 'late', persona: 'customer', role: 'human', content: 'Hello', timestamp: clock.now() }
+  await guest.post({ kind: 'said', message })
+  expect(two.agent.getIsInitialized()).toBe(false)
+  expect(linesOf(two)).toEqual([])
+})
+
+it('[REL-155] the end of a tab is dealt with once', async () => {
+  const { clock, guest, leaderId, scripted } = await setUpLink()
+  const other = scripted('other')
+  await other.post({ kind: 'hello', isNew: false })
+  const recalls = () => guest.heard('recall').filter(({ from }) => from === leaderId).length
+  const before = recalls()
+  other.tab.crash()
+  await clock.advance(2_000)
+  const after = recalls()
+  expect(after).toBeGreaterThan(before)
+  await clock.advance(5_000)
+  expect(recalls()).toBe(after)
+})
+
+it('[SEC-61] a burst of messages looks once whether its session was taken', async () => {
+  const { clock, one } = await setUpLink()
+  await clock.advance(600)
+  const { localStorage } = one.tab
+  const getItem = localStorage.getItem.bind(localStorage)
+  let reads = 0
+  localStorage.getItem = key => {
+    reads++
+    return getItem(key)
+  }
+  for (let i = 0; i < 10; i++) await one.agent.send('Hello')
+  expect(reads).toBe(1)
+})
+
+it('[REL-69] a tab whose browser refuses its messages to the others goes on alone, and logs it', async () => {
+  const { one, passUntil } = await setUpLink()
+  const logged: unknown[] = []
+  one.agent.logger.on('log', entry => void logged.push(entry))
+  const error = new DOMException('The message could not be cloned.', 'DataCloneError')
+  for (const channel of one.tab.channels)
+    channel.postMessage = () => {
+      throw error
+    }
+  await one.agent.send('Hello')
+  await passUntil(() => linesOf(one).length === 2, 'the answer')
+  const message = 'A message to the other tabs could not be posted.'
+  expect(logged).toContainEqual(expect.objectContaining({ message, context: expect.objectContaining({ error }) }))
 })

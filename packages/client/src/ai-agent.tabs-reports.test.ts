@@ -261,6 +261,9 @@ it('[SEC-60] what arrives after a sign-out of messages that other tabs have sent
   for (const id of ['sent', 'arrived', 'of before', 'nothing known']) update(id, 'sent')
   update('arrived', 'acknowledged')
   post({ kind: 'read', messageId: 'queued' })
+  // What follows a lost message is not known.
+  owner.skip()
+  update('queued', 'sent')
   await agent.logout()
   await clock.advance(1_000)
   expect(updates).toEqual([
@@ -487,6 +490,7 @@ it('[REL-64] [REL-155] a leader asks the other tabs before it sends what a tab h
   const accepted = () => session?.received.entries().filter(({ message }) => message?.content === 'Hello').length
   expect(leader.agent.delivery('withdrawn')?.state).toBe('cancelled')
   // A tab that does not answer is waited for.
+  expect(frozen.heard('sync')).toHaveLength(1)
   expect(accepted()).toBe(0)
   await clock.advance(1_500)
   expect(accepted()).toBe(1)
