@@ -1,4 +1,5 @@
 import { turnEventLoop } from '@aiagent/test-support'
+import { createConversationView } from '@aiagent/view'
 import { expect, it } from 'vitest'
 import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
 
@@ -35,18 +36,22 @@ it('[REL-69] a tab that has heard of no other one posts nothing that a tab is to
   const { connected, clock, scripted } = setUpTabs({ settings })
   const one = await connected()
   const guest = scripted('guest')
+  const view = createConversationView(one.agent)
+  await view.start()
   const say = async (text: string) => {
     await one.agent.setContext({ text })
     await one.agent.send(text)
     await clock.advance(1_000)
+    view.markRead()
+    await turnEventLoop()
   }
-  const told = () => ['said', 'delivery', 'frame', 'context'].filter(kind => guest.heard(kind).length > 0)
+  const told = () => ['said', 'delivery', 'frame', 'read', 'context'].filter(kind => guest.heard(kind).length > 0)
   await say('alone')
   expect(linesOf(one)).toEqual(['sent alone', 'received You said: alone'])
   expect(told()).toEqual([])
   await guest.post({ kind: 'hello', isNew: false })
   await say('together')
-  expect(told()).toEqual(['said', 'delivery', 'frame', 'context'])
+  expect(told()).toEqual(['said', 'delivery', 'frame', 'read', 'context'])
 })
 
 it('[REL-63] a follower that hears its leader greets the others each five seconds', async () => {
@@ -285,6 +290,7 @@ it('[REL-156] a tab that was not told of a sign-out shows nothing that it receiv
   const { clock, guest, one, two } = await setUpLink()
   two.tab.freeze({ isDeaf: true })
   await one.agent.logout()
+  await turnEventLoop()
   two.tab.thaw()
   const message = { id: 'late', persona: 'customer', role: 'human', content: 'Hello', timestamp: clock.now() }
   await guest.post({ kind: 'said', message })

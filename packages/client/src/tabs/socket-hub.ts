@@ -237,11 +237,11 @@ export class SocketHub {
     const { code, reason } = event
     const isRefused = code === CLOSE_CODE.FENCED
     real.transport = undefined
-    const isTaken = (isRefused || code === CLOSE_CODE.NORMAL) && (await this.#link.handleEviction(isRefused, reason))
+    if (isRefused || code === CLOSE_CODE.NORMAL) await this.#link.handleEviction(isRefused, reason)
     // The tab may no longer lead, or is in another session.
     if (this.#real !== real) return
     this.#real = undefined
-    this.#closeAll(isTaken ? LOST : event)
+    this.#closeAll(event)
   }
 
   #closeAll({ code, reason, httpStatus }: SocketCloseEvent): void {

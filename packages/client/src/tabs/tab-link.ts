@@ -318,19 +318,16 @@ export class TabLink {
    * a plain end.
    *
    * @param reason of a refusal: names the number of the present holder
-   * @returns whether another tab may have connected
    */
-  async handleEviction(isRefused: boolean, reason: string): Promise<boolean> {
+  async handleEviction(isRefused: boolean, reason: string): Promise<void> {
     this.look()
     const { leadership } = this.#membership ?? {}
-    if (!leadership) return false
+    if (!leadership) return
     const isHolder = await leadership.isHolder()
     if (isRefused) this.#fence = Math.max(this.#fence, readFencedReason(reason, this.#clock.now()) ?? 0)
-    if (isHolder && !isRefused) return false
+    if (isHolder && !isRefused) return
     leadership.release()
-    // The hub first tells its own tab of the end.
-    void Promise.resolve().then(() => this.#follow())
-    return true
+    this.#follow()
   }
 
   /** Lets another tab lead, if one waits. */
