@@ -1,12 +1,13 @@
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { paths } from '@aiagent/protocol'
-import { afterEach, describe, expect, it } from 'vitest'
+import { ANONYMOUS_CLIENT, paths } from '@aiagent/protocol'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openSession } from '../../test/port-caller.ts'
 import { type EmulatorServer, type ServeOptions, serveEmulator } from './serve.ts'
 
 const servers: EmulatorServer[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const server of servers.splice(0)) await server.close()
 })
 
@@ -138,6 +139,17 @@ describe('the body of a request', () => {
     ])
     expect(emulator.control.requests().at(-1)).toMatchObject({ status: 413, path: paths.session('help') })
     expect(emulator.control.requests().at(-1)).not.toHaveProperty('body')
+  })
+
+  it('[SEC-42] is read where requests have no stream, as in Firefox', async () => {
+    vi.spyOn(Request.prototype, 'body', 'get').mockReturnValue(undefined as unknown as null)
+    const { emulator } = await serve()
+    const post = (path: string, body: BodyInit) => emulator.fetch(emulator.origin + path, { method: 'POST', body })
+    const credentials = { client_id: ANONYMOUS_CLIENT.id, client_secret: ANONYMOUS_CLIENT.secret }
+    const form = new URLSearchParams({ grant_type: 'client_credentials', ...credentials })
+    expect((await post('/oauth/TEN0001/anonymous/token', form)).status).toBe(200)
+    expect((await post('/oauth/TEN0001/anonymous/token', large())).status).toBe(413)
+    expect((await post('/oauth/TEN0001/anonymous/token', '')).status).toBe(400)
   })
 })
 

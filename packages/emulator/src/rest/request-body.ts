@@ -17,7 +17,9 @@ export async function readBody(request: Request): Promise<string> {
   // The server ends a body at its declared length.
   if (declared >= 0 || request.body === null) return request.text()
   const decoder = new TextDecoder()
-  const reader = request.body.getReader()
+  // Firefox has no `Request.body`.
+  const body = request.body ?? (await request.blob()).stream()
+  const reader = body.getReader()
   let text = ''
   let size = 0
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
