@@ -32,21 +32,23 @@ export function Inspector({ conversation }: { conversation: Conversation }) {
     <section class="inspector" aria-label="Inspector">
       <StatusBar conversation={conversation} />
       <Timeline conversation={conversation} />
-      <div class="tabs" role="tablist">
-        {TABS.map(([name, label], index) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-selected={tab === name}
-            aria-controls="panel"
-            onClick={() => setTab(name)}
-          >
-            {label}
-            {index < counts.length && <span class="count">{counts[index]}</span>}
-          </button>
-        ))}
+      <div class="tabs">
+        <div role="tablist">
+          {TABS.map(([name, label], index) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={tab === name}
+              aria-controls="panel"
+              onClick={() => setTab(name)}
+            >
+              {label}
+              {index < counts.length && <span class="count">{counts[index]}</span>}
+            </button>
+          ))}
+        </div>
         <SaveButton conversation={conversation} />
       </div>
       <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
