@@ -4,9 +4,11 @@ const FORMAT = 2
 /** Name of the origin's database, which holds the queues of `persistQueue`. */
 export const DATABASE = 'aiagent'
 
-/** Whether the origin of the page has the database. To open it would create it. */
+/** Whether the origin of the page has the database, or may have it. To open it would create it. */
 export async function hasDatabase(): Promise<boolean> {
   if (typeof indexedDB === 'undefined') return false
+  // Firefox 125 and older do not list them.
+  if (!('databases' in indexedDB)) return true
   const databases = await indexedDB.databases()
   return databases.some(({ name }) => name === DATABASE)
 }
