@@ -24,6 +24,7 @@ import {
   servePages,
 } from '@aiagent/test-support/chromium'
 import { readCommandLine } from './command-line.ts'
+import { findTooNew } from './engine-floor.ts'
 import { emulate, followTheGuide } from './new-user.ts'
 import { audit, checkTarballs, type PackedPackage } from './package-checks.ts'
 import { serverEntries, tryRuntimes } from './package-runtimes.ts'
@@ -60,6 +61,7 @@ readCommandLine({
 const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
 try {
   const packages = pack()
+  refuseTooNew()
   await checkTarballs(packages)
   await followTheGuide(packages, join(folder, 'new-user'))
   const project = await install(packages)
@@ -87,6 +89,13 @@ function pack(): PackedPackage[] {
     const staged = stagePackage(name, join(folder, 'packages'))
     return { name, staged, tarball: packStaged(staged, folder) }
   })
+}
+
+/** Looks for what the oldest engines lack. */
+function refuseTooNew(): void {
+  const found = findTooNew()
+  if (found.length > 0) throw new Error(`The oldest engines lack:\n${found.join('\n')}`)
+  console.log('Code and style sheets of pages use only what Chrome 120, Firefox 115 and Safari 17 have.')
 }
 
 /** A host's project with the tarballs in it; their own dependencies come from the registry. */

@@ -237,7 +237,8 @@ export class AiAgentLauncherElement extends Base {
       slot.name = slot.slot = name
       chat.append(slot)
     }
-    this.#panel.append(chat)
+    // What it replaces follows it, so that a selector finds that.
+    this.#panel.prepend(chat)
     return chat
   }
 }

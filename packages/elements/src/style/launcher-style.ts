@@ -60,20 +60,21 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   border-radius: var(--aiagent-radius, 16px);
   display: flex;
   flex-direction: column;
+  isolation: isolate;
   background: var(--_surface);
   box-shadow: 0 16px 56px rgb(20 26 46 / 28%);
   color: var(--_text);
   font-size: 16px;
   font-weight: 400;
 }
-.panel[hidden], .panel:has(> [ready]) > :is(.bar, .skeleton) { display: none; }
+.panel[hidden], [ready] ~ :is(.bar, .skeleton) { display: none; }
 .panel > ai-agent-chat { flex: 1; }
 .panel > ai-agent-chat:not([ready]) { border: 0; background: none; }
-.bar { display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
+.bar { order: -1; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
 .title { flex: 1; min-inline-size: 0; overflow: hidden; font-weight: 650; text-overflow: ellipsis; white-space: nowrap; }
 .close { display: grid; place-items: center; inline-size: 40px; block-size: 40px; border-radius: 50%; background: none; color: var(--_muted); }
 .close svg { inline-size: 20px; }
-.skeleton { position: absolute; inset: 61px 0 0; display: flex; flex-direction: column; gap: 12px; padding: 20px 16px; animation: wait 2s infinite alternate; }
+.skeleton { position: absolute; inset: 61px 0 0; z-index: -1; display: flex; flex-direction: column; gap: 12px; padding: 20px 16px; animation: wait 2s infinite alternate; }
 .skeleton i { inline-size: 65%; block-size: 48px; border-radius: 16px; background: var(--_border); opacity: 0.5; }
 .skeleton i:nth-child(2) { inline-size: 45%; margin-inline-start: auto; }
 @keyframes wait { to { opacity: 0.4; } }
