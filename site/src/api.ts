@@ -1,7 +1,14 @@
 // Writes the reference of the public API from the sources, and finds members without a docstring.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Application, type DeclarationReflection, type ProjectReflection, ReflectionKind } from 'typedoc'
+import {
+  Application,
+  Comment,
+  type DeclarationReflection,
+  type ProjectReflection,
+  ReflectionGroup,
+  ReflectionKind,
+} from 'typedoc'
 import { PAGES, ROOT, SITE } from './paths.ts'
 
 /** The entries of a package: its source files by the name under which a host imports them. */
@@ -51,6 +58,10 @@ export async function writeApi(packages: readonly string[]): Promise<ApiReport> 
   const project = await app.convert()
   if (!project) throw new Error('TypeDoc could not read the sources.')
   nameModules(project, entries)
+  for (const module of project.children ?? []) {
+    describe(module)
+    setApart(module)
+  }
   await app.generateOutputs(project)
   if (app.logger.hasErrors()) throw new Error('TypeDoc reports errors.')
   writeFileSync(join(PAGES, 'api', 'sidebar.json'), JSON.stringify(sidebar(project, app)))
@@ -66,6 +77,46 @@ function nameModules(project: ProjectReflection, entries: readonly [string, stri
     if (name === undefined) throw new Error(`The module ${module.name} (${file}) is not an entry.`)
     module.name = name
   }
+}
+
+/** The main module of a package says what the package is for. */
+function describe(module: DeclarationReflection): void {
+  const [, folder = '', path] = module.name.split('/')
+  if (path !== undefined) return
+  const manifest = readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')
+  const { description } = JSON.parse(manifest) as { description: string }
+  module.comment = new Comment([{ kind: 'text', text: `${description}.` }])
+}
+
+/** Kinds of names that a program uses; types are reached from them. */
+const USED = ReflectionKind.Class | ReflectionKind.Function | ReflectionKind.Variable
+
+/** All that hosts are told and shown. */
+const TOLD = new Set(
+  ['README.md', 'docs/guide', 'examples']
+    .map(path => join(ROOT, path))
+    .flatMap(path => (path.endsWith('.md') ? [path] : filesIn(path)))
+    .flatMap(path => readFileSync(path, 'utf8').match(/\w+/g) ?? []),
+)
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => /\.(?:md|tsx?|html)$/.test(name) && !name.includes('node_modules'))
+    .map(name => join(folder, name))
+}
+
+/** Names that neither the guide nor an example mentions, since the library uses them by itself, come last, as a group. */
+function setApart(module: DeclarationReflection): void {
+  const isApart = (one: { kind: ReflectionKind; name: string }) => (one.kind & USED) !== 0 && !TOLD.has(one.name)
+  const apart = new ReflectionGroup('Beyond the guide', module)
+  apart.description = [
+    { kind: 'text', text: 'Public, but most hosts need none of these: the library uses them by itself.' },
+  ]
+  for (const group of module.groups ?? []) {
+    apart.children.push(...group.children.filter(isApart))
+    group.children = group.children.filter(one => !isApart(one))
+  }
+  module.groups = [...(module.groups ?? []), apart].filter(({ children }) => children.length > 0)
 }
 
 function sidebar(project: ProjectReflection, app: Application): object[] {
