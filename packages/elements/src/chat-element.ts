@@ -19,7 +19,7 @@ const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as
  * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`,
  * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
- * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
+ * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
  *
  * Slots: `header`, `composer`, `empty`, `consent`. The user interface is loaded when the element is in a page, and after the
  * consent where that is required.

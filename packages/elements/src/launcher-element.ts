@@ -38,7 +38,8 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  * button to close is in its place. A user who declines the consent closes it.
  *
  * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings`, `onLogin`
- * and `renderMessage` of the chat. Both are passed on, also when they change later. Event: `aiagent-error` (`detail.error`), also of the chat.
+ * and `renderMessage` of the chat. Both are passed on, also when they change later. Events: those of the chat, `aiagent-open`,
+ * and `aiagent-close`, however it is closed.
  */
 export class AiAgentLauncherElement extends Base {
   /** Attributes whose changes take effect at once. */
@@ -61,6 +62,10 @@ export class AiAgentLauncherElement extends Base {
   /** Closes the chat until the chat has a button for that. */
   readonly #closer: HTMLButtonElement
   readonly #title: HTMLElement
+  /** Says to screen readers how many messages have arrived while the chat is closed. */
+  readonly #said: HTMLElement
+  /** The number of unread messages in words. */
+  #unread = ''
   #chat: AiAgentChatElement | undefined
   /** Says that the chat could not be loaded. */
   #failure: HTMLElement | undefined
@@ -114,15 +119,24 @@ export class AiAgentLauncherElement extends Base {
     this.#panel.addEventListener('keydown', event => {
       if (event.key === 'Escape') this.#close()
     })
-    this.#panel.addEventListener('aiagent-close', () => this.#close())
+    this.#panel.addEventListener('aiagent-close', event => {
+      // The launcher reports it, however it is closed.
+      event.stopPropagation()
+      this.#close()
+    })
     this.#panel.addEventListener('aiagent-consent', event => {
       if (!(event as CustomEvent<{ granted: boolean }>).detail.granted) this.#close()
     })
     this.#panel.addEventListener('aiagent-unread', event => {
-      const { count } = (event as CustomEvent<{ count: number }>).detail
-      this.#badge.textContent = count > 0 ? String(count) : ''
+      const { count, text } = (event as CustomEvent<{ count: number; text: string }>).detail
+      this.#badge.textContent = count > 99 ? '99+' : String(count || '')
+      this.#unread = text
+      this.#said.textContent = this.open ? '' : text
+      this.#show()
     })
-    root.append(this.#panel, this.#button)
+    this.#said = element('span', 'said')
+    this.#said.setAttribute('aria-live', 'polite')
+    root.append(this.#panel, this.#button, this.#said)
     // Values that were set before the class was loaded are own properties, which hide the accessors.
     for (const name of PROPERTIES) {
       if (!Object.hasOwn(this, name)) continue
@@ -147,10 +161,13 @@ export class AiAgentLauncherElement extends Base {
   }
 
   /** @internal */
-  attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
+  attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     this.#show()
-    if (!PASSED.includes(name)) {
+    if (name === 'open') {
+      if ((before === null) === (value === null)) return
       if (this.open) this.#openChat()
+      this.#emit(this.open ? 'aiagent-open' : 'aiagent-close')
+    } else if (!PASSED.includes(name)) {
     } else if (value === null) this.#chat?.removeAttribute(name)
     else this.#chat?.setAttribute(name, value)
   }
@@ -200,13 +217,17 @@ export class AiAgentLauncherElement extends Base {
     this.#failure = failure
     this.#panel.append(failure)
     if (this.open) again.focus()
-    this.dispatchEvent(new CustomEvent('aiagent-error', { detail: { error }, bubbles: true, composed: true }))
+    this.#emit('aiagent-error', { error })
     globalThis.reportError(error)
+  }
+
+  #emit(name: string, detail?: object): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }))
   }
 
   #show(): void {
     const label = this.getAttribute('label') ?? 'Chat'
-    this.#button.setAttribute('aria-label', label)
+    this.#button.setAttribute('aria-label', this.#unread ? `${label}, ${this.#unread}` : label)
     this.#button.setAttribute('aria-expanded', String(this.open))
     this.#closer.setAttribute('aria-label', this.#texts.close)
     this.#title.textContent = this.getAttribute('heading')

@@ -87,7 +87,7 @@ export function Composer({ settings, draft, inputType = '' }: ComposerProps) {
     )
   }
   return (
-    <footer class="composer" part="composer">
+    <div class="composer" part="composer">
       <slot name="composer">
         <form
           class={excess > 0 ? 'composer-box excess' : 'composer-box'}
@@ -128,7 +128,7 @@ export function Composer({ settings, draft, inputType = '' }: ComposerProps) {
       >
         {excess > 0 ? strings.tooLong(number(excess)) : remaining !== undefined && strings.remaining(number(remaining))}
       </p>
-    </footer>
+    </div>
   )
 }
 

@@ -26,13 +26,15 @@ export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderP
           ? strings.disconnected
           : strings.connecting
   return (
-    <header class="header" part="header">
+    <div class="header" part="header">
       <slot name="header">
         <span class="avatar" part="avatar">
           <Icon name="chat" />
         </span>
         <div class="heading">
-          <h2 part="title">{title}</h2>
+          <h2 id="title" part="title">
+            {title}
+          </h2>
           {status && (
             <p class={isOnline ? 'status connected' : 'status'} part="status">
               {status}
@@ -47,7 +49,7 @@ export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderP
           <Icon name="close" />
         </button>
       )}
-    </header>
+    </div>
   )
 }
 

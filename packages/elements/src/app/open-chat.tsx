@@ -31,6 +31,8 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   adoptStyles(root, CHAT_STYLE)
   const mount = document.createElement('div')
   mount.className = 'chat'
+  mount.setAttribute('role', 'region')
+  mount.setAttribute('aria-labelledby', 'title')
   const announcer = createAnnouncer()
   root.append(mount, announcer.region)
   const stopKeeping = keepFocus(root)

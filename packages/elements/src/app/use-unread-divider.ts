@@ -9,7 +9,7 @@ import type { ChatSettings } from './chat-settings.ts'
  * @returns id of the message below the divider; until the next message of the user
  */
 export function useUnreadDivider(
-  { view, emit }: ChatSettings,
+  { view, strings, emit }: ChatSettings,
   { messages, unread }: ConversationSnapshot,
   log: RefObject<HTMLElement | null>,
   isAnswerSeen: boolean,
@@ -28,7 +28,7 @@ export function useUnreadDivider(
   useLayoutEffect(() => {
     // What the user sees as it arrives is marked as read at once, and was never unread for the host.
     if (unread > 0 && seesNow()) return
-    emit('aiagent-unread', { count: unread })
+    emit('aiagent-unread', { count: unread, text: unread > 0 ? strings.unread(unread) : '' })
     if (unread > 0) setDivider(firstUnread)
   }, [unread, firstUnread])
   useLayoutEffect(() => {

@@ -51,6 +51,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   font-size: 12px;
 }
 .badge:empty { display: none; }
+.said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 .panel {
   position: absolute;
   inset-block-end: calc(100% + 14px);

@@ -61,6 +61,25 @@ describe.skipIf(!hasChromium())('the rules of axe', () => {
     }
   }
 
+  it('[EL-14] finds one banner and one footer of the page, and the chat as a region with a name', async () => {
+    const window = await chromium.newWindow()
+    const stage = await openChatStage(window.context, files)
+    try {
+      const { page } = await stage.open(`<header>Shop</header><main><h1>Shop</h1>
+        <ai-agent-chat endpoint="ENDPOINT" agent-id="help" heading="Ask us"></ai-agent-chat></main><footer>About</footer>`)
+      await page.getByText('Online').waitFor()
+      expect(await page.getByRole('banner').count()).toBe(1)
+      expect(await page.getByRole('contentinfo').count()).toBe(1)
+      expect(await page.getByRole('region', { name: 'Ask us', exact: true }).count()).toBe(1)
+      await page.evaluate(axe.source)
+      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+      expect(violations.map(({ id }) => id)).toEqual([])
+    } finally {
+      await stage.close()
+      await window.close()
+    }
+  })
+
   const checkAll = async (scenes: readonly Scene[], ...themes: readonly (keyof typeof THEMES)[]) => {
     const waiting = [...scenes]
     const found: string[] = []

@@ -162,6 +162,57 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
     await closeAndReopen(page)
   })
 
+  it('[EL-08] has the number of unread messages in its name, and says it while it is closed', async () => {
+    const { page } = await openPhone(LAUNCHER)
+    await launcher(page).click()
+    await page.getByText('Online').waitFor()
+    await closeAndReopen(page)
+    await page.keyboard.press('Escape')
+    const [session = ''] = stage.service.emulator.world.sessions.keys()
+    const say = (content: string) => stage.service.emulator.control.say(session, { content })
+    const said = () => page.locator('ai-agent-launcher [aria-live]').first().textContent()
+    say('News')
+    await page.getByRole('button', { name: 'Chat, 1 new message', exact: true }).waitFor()
+    expect(await said()).toBe('1 new message')
+    for (let count = 2; count <= 101; count++) say(`News ${count}`)
+    const button = page.getByRole('button', { name: 'Chat, 101 new messages', exact: true })
+    await button.waitFor()
+    expect(await page.locator('.badge').textContent()).toBe('99+')
+    await button.click()
+    await page
+      .getByRole('button', { name: 'To the latest message' })
+      .or(page.getByText('101 new messages'))
+      .first()
+      .click()
+    await page.keyboard.press('Escape')
+    await launcher(page).waitFor()
+    expect(await said()).toBe('')
+  })
+
+  it('[EL-24] reports once that it is opened and closed, however that is done', async () => {
+    const { page } = await openPhone(LAUNCHER)
+    const seen = await page.evaluateHandle(() => {
+      const names: string[] = []
+      for (const name of ['aiagent-open', 'aiagent-close']) addEventListener(name, () => names.push(name))
+      return names
+    })
+    const both = ['aiagent-open', 'aiagent-close']
+    await launcher(page).click()
+    await page.getByText('Online').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    expect(await seen.jsonValue()).toEqual(both)
+    await launcher(page).click()
+    await page.keyboard.press('Escape')
+    expect(await seen.jsonValue()).toEqual([...both, ...both])
+    await page.locator('ai-agent-launcher').evaluate(element => {
+      for (const isOpen of [true, true, false, false]) element.toggleAttribute('open', isOpen)
+      element.setAttribute('open', '')
+      element.setAttribute('open', 'open')
+      element.setAttribute('label', 'Help')
+    })
+    expect(await seen.jsonValue()).toEqual([...both, ...both, ...both, 'aiagent-open'])
+  })
+
   it('[EL-27] shows the heading and the theme of the chat before its code is loaded', async () => {
     const { page } = await openPhone(LAUNCHER.replace('agent-id', 'heading="Help desk" theme="dark" agent-id'), page =>
       page.route(CHAT_CODE, () => {}),
