@@ -58,7 +58,7 @@ it('[REL-61] [REL-68] one token is sent for all tabs, then each new one, and one
   await write(1, goodbye)
   await open(3)
   await open(4)
-  // What is no token may come first.
+  // Another frame may come before the token.
   others.push(frameOf('metadata', ROLE.GRACEFUL_DISCONNECT), frameOf('system', 'token'))
   await write(3, others[3] as string)
   await write(4, others[4] as string)

@@ -286,7 +286,7 @@ it('[REL-66] a tab that is opened while the leader renews a forgotten session wa
   expect(posts).toHaveLength(2)
 })
 
-it('[REL-156] a tab that was not told of a sign-out shows nothing that it receives after it', async () => {
+it('[REL-156] a tab that has missed a sign-out shows nothing that it receives after it', async () => {
   const { clock, guest, one, two } = await setUpLink()
   two.tab.freeze({ isDeaf: true })
   await one.agent.logout()
