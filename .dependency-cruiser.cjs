@@ -57,7 +57,7 @@ module.exports = {
       { path: '^(?:packages|apps|verify|examples|docs|scripts)/' },
       {
         couldNotResolve: true,
-        pathNot: '^(?:#features|#websocket|react|react-dom/server)$',
+        pathNot: '^(?:#features|#websocket|react|react-dom/server|vue|solid-js|@angular/core)$',
       },
     ),
 

@@ -5,7 +5,7 @@ import { entriesOf, type PackedPackage } from './package-checks.ts'
 import { npmInstall, ROOT, runOrThrow } from './tools.ts'
 
 /** Entries that need the DOM, or a package that the host brings. */
-const NOT_ON_A_SERVER = /^@aiagent\/(?:elements|react)|^@aiagent\/client\/msal$/
+const NOT_ON_A_SERVER = /^@aiagent\/(?:elements|react|adapters\/(?:vue|angular|solid)$)|^@aiagent\/client\/msal$/
 
 interface Runtime {
   readonly name: string
