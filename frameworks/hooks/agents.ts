@@ -1,6 +1,7 @@
 import { AiAgent, type AiAgentConfig } from '@aiagent/client'
 import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
 import { configure } from '@testing-library/react'
+import { isConnected } from '../is-connected.ts'
 
 // On a busy machine a conversation may take longer to open than the usual second.
 configure({ asyncUtilTimeout: 15_000 })
@@ -26,15 +27,5 @@ export function setUpAgents(options: EmulatorOptions = {}) {
       control.frames(id).flatMap(({ message }) => (message?.persona === 'customer' ? [message.content] : [])),
     ),
   })
-  /** Whether a client is connected to a session. */
-  const isOpen = () =>
-    [...world.sessions.keys()].some(id => {
-      try {
-        control.pushFrame(id, { persona: 'system', role: 'heartbeat' })
-        return true
-      } catch {
-        return false
-      }
-    })
-  return { emulator, isOpen, newAgent, counts, logged }
+  return { emulator, isOpen: () => isConnected(emulator), newAgent, counts, logged }
 }

@@ -3,7 +3,7 @@ import { AiAgentProvider, type AiAgentProviderProps, useConversation } from '@ai
 import { cleanup, render, screen, waitFor } from '@testing-library/react'
 import { Fragment, StrictMode, useState } from 'react'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ChatButton } from '../examples/react/toggle.tsx'
+import { ChatButton } from '../templates/next/app/toggle'
 import { setUpAgents } from './agents.ts'
 
 afterEach(cleanup)
@@ -101,13 +101,12 @@ describe('the example', () => {
     render(<ChatButton agent={agent} />)
     const click = () => screen.getByRole('button', { name: 'Chat' }).click()
     for (const text of ['one', 'two']) {
-      click()
       await agent.send(text)
       await screen.findByText(`You said: ${text}`)
       click()
       await isLeft(agent)
+      click()
     }
-    click()
     expect(await screen.findByText('You said: one')).toBeTruthy()
     expect(counts()).toMatchObject({ sessionCalls: 1, texts: ['one', 'two'] })
     await agent.destroy()

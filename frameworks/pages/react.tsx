@@ -1,7 +1,7 @@
 import { AiAgent } from '@aiagent/client'
 import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { Chat } from '../examples/react/chat.tsx'
+import { Chat } from '../templates/next/app/chat'
 
 declare global {
   /** Shows the chat with a new agent; the agent before is replaced. */

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
 import { type LaunchedChromium, launchChromium, type PageFiles, servePages } from '@aiagent/test-support/chromium'
@@ -20,7 +22,7 @@ async function bundle(
 ): Promise<PageFiles> {
   const result = await build({
     root,
-    configFile: false,
+    configFile: !isScript && existsSync(join(root, 'vite.config.ts')) && join(root, 'vite.config.ts'),
     envFile: false,
     publicDir: false,
     logLevel: 'silent',
@@ -71,10 +73,19 @@ export async function bundleScript(
   return script
 }
 
-/** Builds a folder of `examples/` with an `index.html`, which finds its service at `import.meta.env.VITE_ENDPOINT`. */
-export async function buildExample(name: string): Promise<PageFiles> {
-  const root = folder(`examples/${name}`)
-  const { '/index.html': html = '', ...files } = await bundle(root, '19', `${root}/index.html`, false)
+/**
+ * Builds a page from the sources of the packages, which finds its service at `import.meta.env.VITE_ENDPOINT`.
+ *
+ * @param path of its folder in this one, with an `index.html`
+ * @param alias packages in place of those that it names
+ */
+export async function buildExample(
+  path: string,
+  version: ReactVersion = '19',
+  alias?: Readonly<Record<string, string>>,
+): Promise<PageFiles> {
+  const root = folder(path)
+  const { '/index.html': html = '', ...files } = await bundle(root, version, `${root}/index.html`, false, alias)
   return { ...files, '/': html }
 }
 
@@ -126,6 +137,10 @@ export async function openAddress(
   await page.goto(url, { waitUntil })
   return { service, page, complaints, close: () => page.close() }
 }
+
+/** What a page complained about, but for the browser and the agent on a connection that was refused: the outage. */
+export const unexpected = ({ complaints }: Pick<Stage, 'complaints'>) =>
+  complaints.filter(line => !/WebSocket connection|The chat could not be opened|connection (?:was )?lost/i.test(line))
 
 /** An agent that repeats what it hears, and offers options on demand. */
 export function startService(): Promise<EmulatorServer> {

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { type ChatPage, holdConversation } from './conversation.ts'
-import { buildExample, bundlePage, launchChromium, openPage, openSite, type Stage } from './pages.ts'
+import { buildExample, bundlePage, launchChromium, openPage, openSite, type Stage, unexpected } from './pages.ts'
 
 const chromium = await launchChromium()
 afterAll(() => chromium.close())
@@ -20,20 +20,10 @@ function chatPage({ page }: Stage): ChatPage {
   }
 }
 
-/** Complaints but for those of the outage: the browser's and the agent's about a connection that was refused. */
-const unexpected = ({ complaints }: Stage) =>
-  complaints.filter(line => !/WebSocket connection|The chat could not be opened|connection (?:was )?lost/i.test(line))
-
-it.each(['react', 'ai-sdk', 'assistant-ui'])('the example %s holds the conversation', async name => {
-  const stage = await openSite(chromium, await buildExample(name))
+it.each(['ai-sdk', 'assistant-ui'])('the example %s holds the conversation', async name => {
+  const stage = await openSite(chromium, await buildExample(`examples/${name}`))
   await holdConversation(stage, chatPage(stage))
   expect(unexpected(stage)).toEqual([])
-  await stage.close()
-})
-
-it('React 18 holds the conversation', async () => {
-  const stage = await openPage(chromium, await bundlePage('react.tsx', '18'))
-  await holdConversation(stage, chatPage(stage))
   await stage.close()
 })
 

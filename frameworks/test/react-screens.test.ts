@@ -9,7 +9,7 @@ it.each(['react', 'ai-sdk', 'assistant-ui'])(
   'the example %s shows messages, options and the offline line',
   async name => {
     const window = await chromium.newWindow()
-    const { page, close } = await openSite(window, await buildExample(name))
+    const { page, close } = await openSite(window, await buildExample(`examples/${name}`))
     await page.setViewportSize({ width: 480, height: 640 })
     const bubbles = page.locator('.user, .agent')
     const write = async (text: string, answers: number) => {

@@ -1,8 +1,10 @@
 import { AiAgent } from '@aiagent/client'
+import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import { StrictMode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Chat } from '../examples/react/chat.tsx'
+import { isConnected } from '../is-connected.ts'
+import { Chat } from '../templates/next/app/chat'
 import { bundlePage, launchChromium, openPage, received, type Stage } from './pages.ts'
 
 const chromium = await launchChromium()
@@ -12,16 +14,6 @@ const items = ({ page }: Stage) => page.locator('li > p').allTextContents()
 const write = async ({ page }: Stage, text: string) => {
   await page.getByLabel('Message').fill(text)
   await page.getByRole('button', { name: 'Send' }).click()
-}
-
-/** Whether the service says that nobody is connected. */
-function isRefused(call: () => void): boolean {
-  try {
-    call()
-    return false
-  } catch {
-    return true
-  }
 }
 
 describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
@@ -44,10 +36,7 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     expect(await stage.page.getByRole('button', { name: 'Blue' }).getAttribute('aria-pressed')).toBe('true')
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1, texts: ['hello', 'options', 'Blue'] })
     await stage.page.evaluate(() => unmount())
-    const { world, control } = stage.service.emulator
-    const [session = ''] = world.sessions.keys()
-    const push = () => control.pushFrame(session, { persona: 'agent', role: 'customer support agent', content: 'late' })
-    await expect.poll(() => isRefused(push)).toBe(true)
+    await expect.poll(() => isConnected(stage.service.emulator)).toBe(false)
     expect(stage.complaints).toEqual([])
     await stage.close()
   })
@@ -81,4 +70,15 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     expect(stage.complaints).toEqual([])
     await stage.close()
   })
+})
+
+it('a rendering on a server keeps no agent in memory', async () => {
+  const render = () => {
+    const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })
+    expect(renderToString(<Chat agent={agent} />)).toContain('Chat is idle')
+    return new WeakRef(agent)
+  }
+  const agents = Array.from({ length: 20 }, render)
+  await collectGarbage()
+  expect(agents.filter(agent => agent.deref())).toEqual([])
 })

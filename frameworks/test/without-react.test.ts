@@ -3,6 +3,7 @@ import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { type ChatPage, holdConversation } from './conversation.ts'
 import { expectReadable, takePicture } from './look.ts'
 import { buildExample, launchChromium, openSite, received, type Stage } from './pages.ts'
+import { type Example, smallChat } from './small-chat.ts'
 import { expectApart, expectVisible } from './visible-parts.ts'
 
 const chromium = await launchChromium()
@@ -13,38 +14,6 @@ afterEach(async () => {
   await stage?.page.context().setOffline(false)
   await stage?.close()
 })
-
-/** A page of `examples/`, and where its parts are. */
-interface Example {
-  readonly chat: ChatPage
-  /** The boxes of the messages, in order. */
-  readonly messages: Locator
-  readonly option: (text: string) => Locator
-  /** Buttons that rate messages. */
-  readonly ratings: Locator
-  readonly input: Locator
-}
-
-/** The small chat, which is the same with Vue and without a framework. */
-function smallChat({ page }: Stage): Example {
-  const input = page.getByLabel('Message')
-  const option = (text: string) => page.getByRole('button', { name: text })
-  const ratings = page.getByRole('button', { name: 'Helpful' })
-  const chat: ChatPage = {
-    texts: () => page.locator('li > p').allTextContents(),
-    async send(text) {
-      await input.fill(text)
-      await page.getByRole('button', { name: 'Send' }).click()
-    },
-    choose: text => option(text).click(),
-    async rate() {
-      await ratings.last().click()
-      await page.getByRole('button', { name: 'Helpful', pressed: true }).waitFor()
-    },
-    seeOutage: () => page.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor(),
-  }
-  return { chat, messages: page.locator('li:not(.working)'), option, ratings, input }
-}
 
 function webChat({ page }: Stage): Example {
   const input = page.getByRole('textbox')
@@ -71,12 +40,13 @@ function webChat({ page }: Stage): Example {
 }
 
 it.each([
-  { name: 'plain', open: smallChat, restoresRatings: true },
-  { name: 'vue', open: smallChat, restoresRatings: true },
-  { name: 'webchat', open: webChat, restoresRatings: false },
+  { name: 'templates/vite', open: smallChat, restoresRatings: true },
+  { name: 'examples/ai-sdk-vue', open: smallChat, restoresRatings: true },
+  { name: 'examples/webchat', open: webChat, restoresRatings: false },
 ])(
   'the page $name holds the conversation, shows it again after a reload, and shows each part on the screen',
   async ({ name, open, restoresRatings }) => {
+    const picture = name.replace(/.*\//, '')
     stage = await openSite(chromium, await buildExample(name))
     const { page } = stage
     // The window of a phone.
@@ -85,7 +55,7 @@ it.each([
     await holdConversation(stage, chat)
     // Without the effects of a pointer that rests where a button was.
     await page.mouse.move(0, 0)
-    await takePicture(page, name)
+    await takePicture(page, picture)
     const pressed = page.locator('li, article', {
       has: page.getByRole('button', { name: /Like|Helpful/, pressed: true }),
     })
@@ -104,7 +74,7 @@ it.each([
     await page.context().setOffline(true)
     const line = page.getByRole('status').filter({ hasText: 'You are offline.' })
     await line.waitFor()
-    await takePicture(page, `${name}-offline`)
+    await takePicture(page, `${picture}-offline`)
     const parts = [messages.nth(-3), messages.nth(-2), messages.last(), input, line]
     const [question, answer] = parts as [Locator, Locator]
     // A library may replace elements while it is looked at.

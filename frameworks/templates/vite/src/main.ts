@@ -1,5 +1,6 @@
 import { AiAgent } from '@aiagent/client'
 import { type ConversationMessage, createConversationView } from '@aiagent/view'
+import './chat.css'
 
 const view = createConversationView(new AiAgent({ id: 'help', endpoint: import.meta.env.VITE_ENDPOINT, resume: true }))
 const find = <E extends HTMLElement>(selector: string) => document.querySelector(selector) as E

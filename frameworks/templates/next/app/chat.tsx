@@ -1,3 +1,5 @@
+'use client'
+
 import type { AiAgent } from '@aiagent/client'
 import { AiAgentProvider, useConnection, useConversation, useConversationView } from '@aiagent/react'
 

@@ -1,0 +1,4 @@
+interface ImportMetaEnv {
+  /** Address of the service. */
+  readonly VITE_ENDPOINT: string
+}
