@@ -612,7 +612,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-06': 'before the user has agreed, the chat element requests nothing, stores nothing and loads no chunk',
   'EL-07':
     'a chat element that is moved keeps its chat; one that is removed leaves no socket, listener or node; two on a page share nothing',
-  'EL-08': 'the launcher opens the chat with its first click, and counts unread messages while it is closed',
+  'EL-08':
+    'the launcher opens the chat with its first click; while it is closed it counts unread messages, in its name too, and says how many there are',
   'EL-09':
     'the chat element works in a frame of another site: it resumes where storage is partitioned, and starts again where there is none',
   'EL-10': 'everything in the chat element can be done by keyboard, and the focus is never lost',
@@ -643,7 +644,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the chat element renders the earlier messages of a conversation unasked, also in a hidden page, and those of a chat that was removed when it is added and shown again; the focus stays, and nothing is announced',
   'EL-23': 'a sign-out empties the text field of the chat element; what the next user writes is kept',
   'EL-24':
-    'the launcher can be closed from its first frame, while the chat loads, asks for consent, was declined and failed, also where it covers the page; declining closes it',
+    'the launcher can be closed from its first frame, while the chat loads, asks for consent, was declined and failed, also where it covers the page, which is then inert and does not scroll; declining closes it',
   'EL-25':
     'the chat element shows a new answer from its beginning, with a button that leads to the end; who reads above keeps the place, and a restored conversation opens at its end',
   'EL-26':

@@ -10,6 +10,8 @@ import { BASE_STYLE } from './style/base-style.ts'
 /** On a server the class can be declared, but not used. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
+const PARTS =
+  'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as const
 
 /**
@@ -143,6 +145,9 @@ export class AiAgentChatElement extends Base {
 
   /** @internal */
   connectedCallback(): void {
+    // A host app names the parts of the launcher.
+    const { host } = this.getRootNode() as Partial<ShadowRoot>
+    if (host?.localName === 'ai-agent-launcher') this.setAttribute('exportparts', PARTS)
     this.#schedule()
   }
 

@@ -12,8 +12,6 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 /** What the chat takes from the launcher. */
 const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as const
 const SLOTS = ['header', 'composer', 'empty', 'consent']
-const PARTS =
-  'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 /** Attributes of the chat, which are passed on. */
 const PASSED = [
   'endpoint',
@@ -28,6 +26,9 @@ const PASSED = [
   'support-email',
   'show-reasoning',
 ]
+
+/** Where the open chat covers the page: the same in the style. */
+const COVERS_PAGE = '(max-width: 30rem)'
 
 /** What announces a click. */
 const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
@@ -58,12 +59,14 @@ export class AiAgentLauncherElement extends Base {
 
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement
-  readonly #panel: HTMLElement
+  readonly #panel: HTMLDialogElement
   /** Closes the chat until the chat has a button for that. */
   readonly #closer: HTMLButtonElement
   readonly #title: HTMLElement
   /** Says to screen readers how many messages have arrived while the chat is closed. */
   readonly #said: HTMLElement
+  /** Lets the page scroll again. */
+  #releasePage: (() => void) | undefined
   /** The number of unread messages in words. */
   #unread = ''
   #chat: AiAgentChatElement | undefined
@@ -98,10 +101,9 @@ export class AiAgentLauncherElement extends Base {
     this.#button.setAttribute('part', 'launcher')
     this.#badge = element('span', 'badge')
     this.#badge.setAttribute('part', 'badge')
-    this.#panel = element('div', 'panel')
-    this.#panel.setAttribute('role', 'dialog')
+    this.#panel = element('dialog', 'panel') as HTMLDialogElement
     this.#panel.setAttribute('part', 'dialog')
-    this.#panel.hidden = true
+    this.#panel.tabIndex = -1
     this.#button.append(
       icon('chat-icon', 'M21 12a8 8 0 0 1-8 8H4l2-3.2A8 8 0 1 1 21 12Z M8.5 12h.01 M12.5 12h.01 M16.5 12h.01'),
       icon('close-icon', 'M6 9l6 6 6-6'),
@@ -118,6 +120,10 @@ export class AiAgentLauncherElement extends Base {
     this.#panel.append(bar, skeleton)
     this.#panel.addEventListener('keydown', event => {
       if (event.key === 'Escape') this.#close()
+    })
+    // A gesture of the system, such as "back" on a phone, closes a modal dialog.
+    this.#panel.addEventListener('close', () => {
+      if (this.open && !this.#panel.open) this.#close()
     })
     this.#panel.addEventListener('aiagent-close', event => {
       // The launcher reports it, however it is closed.
@@ -177,6 +183,11 @@ export class AiAgentLauncherElement extends Base {
     this.#show()
   }
 
+  /** @internal */
+  disconnectedCallback(): void {
+    this.#showPanel(false)
+  }
+
   #close(): void {
     this.open = false
     this.#button.focus()
@@ -232,7 +243,25 @@ export class AiAgentLauncherElement extends Base {
     this.#closer.setAttribute('aria-label', this.#texts.close)
     this.#title.textContent = this.getAttribute('heading')
     this.#panel.setAttribute('aria-label', label)
-    this.#panel.hidden = !this.open
+    if (this.isConnected) this.#showPanel(this.open)
+  }
+
+  /** Where the chat covers the page, that is inert and does not scroll. */
+  #showPanel(open: boolean): void {
+    if (open === this.#panel.open) return
+    if (!open) {
+      this.#panel.close()
+      this.#releasePage?.()
+      this.#releasePage = undefined
+    } else if (matchMedia(COVERS_PAGE).matches) {
+      const { style } = document.documentElement
+      const { overflow } = style
+      style.overflow = 'hidden'
+      this.#releasePage = () => {
+        style.overflow = overflow
+      }
+      this.#panel.showModal()
+    } else this.#panel.open = true
   }
 
   async #load(): Promise<void> {
@@ -243,14 +272,16 @@ export class AiAgentLauncherElement extends Base {
       })
       this.#chat ??= this.#create()
     }
-    if (this.open) this.#chat.focus()
+    if (!this.open) return
+    // A focused text field raises the keyboard of a phone, which covers half of the chat.
+    if (matchMedia('(pointer: coarse)').matches) this.#panel.focus()
+    else this.#chat.focus()
   }
 
   #create(): AiAgentChatElement {
     const chat = document.createElement('ai-agent-chat')
     for (const { name, value } of this.attributes) if (PASSED.includes(name)) chat.setAttribute(name, value)
     chat.toggleAttribute('closable', true)
-    chat.setAttribute('exportparts', PARTS)
     Object.assign(chat, this.#given)
     for (const name of SLOTS) {
       if (!this.querySelector(`:scope > [slot="${name}"]`)) continue

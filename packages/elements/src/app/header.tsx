@@ -85,6 +85,8 @@ function Menu({ settings }: { settings: ChatSettings }) {
       onKeyDown={event => {
         if (event.key !== 'Escape' || !isOpen) return
         event.stopPropagation()
+        // It would close a modal dialog around the chat too.
+        event.preventDefault()
         setOpen(false)
         button.current?.focus()
       }}

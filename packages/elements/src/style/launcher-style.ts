@@ -19,7 +19,8 @@ export const LAUNCHER_STYLE = `
 :host([hidden]) { display: none; }
 :host([theme="dark"]) { ${DARK} }
 @media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { ${DARK} } }
-button { border: 0; padding: 0; cursor: pointer; }
+button, dialog { border: 0; padding: 0; }
+button { cursor: pointer; }
 :focus-visible { outline: 3px solid var(--_accent); outline-offset: 3px; }
 .launch {
   position: relative;
@@ -54,8 +55,12 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 .panel {
   position: absolute;
-  inset-block-end: calc(100% + 14px);
-  inset-inline-end: 0;
+  inset-block: auto calc(100% + 14px);
+  inset-inline: auto 0;
+  max-inline-size: none;
+  max-block-size: none;
+  margin: 0;
+  outline: 0;
   inline-size: min(25rem, calc(100vw - 2 * var(--aiagent-launcher-offset, 20px)));
   block-size: min(42rem, calc(100dvh - 60px - 14px - 2 * var(--aiagent-launcher-offset, 20px)));
   border-radius: var(--aiagent-radius, 16px);
@@ -68,7 +73,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   font-size: 16px;
   font-weight: 400;
 }
-.panel[hidden], [ready] ~ :is(.bar, .skeleton) { display: none; }
+.panel:not([open]), [ready] ~ :is(.bar, .skeleton) { display: none; }
 .panel > ai-agent-chat { flex: 1; }
 .panel > ai-agent-chat:not([ready]) { border: 0; background: none; }
 .bar { order: -1; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }

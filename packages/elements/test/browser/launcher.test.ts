@@ -2,7 +2,7 @@ import { hasChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { type ChatStage, received } from './chat-page.ts'
+import { type ChatStage, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
@@ -187,6 +187,48 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
     await page.keyboard.press('Escape')
     await launcher(page).waitFor()
     expect(await said()).toBe('')
+  })
+
+  it('[EL-24] is modal where it covers the page, which neither scrolls nor takes the focus', async () => {
+    const page = '<p style="height: 3000px"><a href="#">Link</a></p>'
+    const opened = await openPhone(page + LAUNCHER)
+    const overflow = () => opened.page.evaluate(() => getComputedStyle(document.documentElement).overflowY)
+    const link = opened.page.locator('a')
+    await launcher(opened.page).click()
+    await opened.page.getByText('Online').waitFor()
+    await link.evaluate(node => node.focus())
+    // An inert page takes no focus.
+    expect(await link.evaluate(node => node.matches(':focus'))).toBe(false)
+    expect(await overflow()).toBe('hidden')
+    await write(opened.page, 'hello')
+    await opened.page.getByText('You said: hello').first().waitFor()
+    // The menu closes alone.
+    await opened.page.getByRole('button', { name: 'More' }).click()
+    await opened.page.keyboard.press('Escape')
+    expect(await dialogs(opened.page)).toBe(1)
+    await opened.page.keyboard.press('Escape')
+    expect(await dialogs(opened.page)).toBe(0)
+    expect(await overflow()).toBe('visible')
+    await link.evaluate(node => node.focus())
+    expect(await link.evaluate(node => node.matches(':focus'))).toBe(true)
+    // A page that removes the launcher can be used.
+    await launcher(opened.page).click()
+    expect(await overflow()).toBe('hidden')
+    await opened.page.locator('ai-agent-launcher').evaluate(element => element.remove())
+    expect(await overflow()).toBe('visible')
+  })
+
+  it('[EL-24] raises no keyboard where a finger opens it', async () => {
+    const context = await stages.context.browser()?.newContext({ hasTouch: true, isMobile: true })
+    stage = await stages.open()
+    const { page } = await stage.open(LAUNCHER, { search: '?lazy', ...(context && { context }) })
+    for (const _time of ['first', 'again']) {
+      await launcher(page).tap()
+      await page.getByText('Online').waitFor()
+      await expect.poll(() => page.getByRole('dialog').evaluate(node => node.matches(':focus'))).toBe(true)
+      await page.getByRole('button', { name: 'Close' }).tap()
+    }
+    await context?.close()
   })
 
   it('[EL-24] reports once that it is opened and closed, however that is done', async () => {

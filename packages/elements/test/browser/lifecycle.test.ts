@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { hasChromium, launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { BrowserContext, Frame, Page } from 'playwright-core'
@@ -13,6 +14,26 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
 
   const online = (page: Page, chat = 'ai-agent-chat') => page.locator(chat).getByText('Online').waitFor()
   const sessions = () => [...stage.service.emulator.world.sessions.keys()]
+
+  it('[EL-12] moves nothing on the page with the lines of the guide', async () => {
+    stage = await stages.open()
+    const guide = readFileSync(new URL('../../../../docs/guide/put-it-on-your-site.md', import.meta.url), 'utf8')
+    const [line = ''] = /ai-agent-chat:not\(:defined\).*/.exec(guide) ?? []
+    stage.serve('/guide.css', line)
+    const { page } = await stage.open(`<link rel="stylesheet" href="/guide.css">${CHAT}<p>Below the chat</p>`)
+    await online(page)
+    const shift = await page.evaluate(
+      () =>
+        new Promise<number>(resolve => {
+          let sum = 0
+          new PerformanceObserver(list => {
+            for (const entry of list.getEntries()) sum += Reflect.get(entry, 'value') as number
+          }).observe({ type: 'layout-shift', buffered: true })
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)))
+        }),
+    )
+    expect(shift).toBeLessThanOrEqual(0.02)
+  })
 
   it('[EL-07] has one socket when it is moved, removed and added again, and leaves nothing behind', async () => {
     stage = await stages.open()
@@ -197,7 +218,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(await button.evaluate(node => node.matches(':focus'))).toBe(true)
     stage.service.emulator.control.say(sessions()[0] ?? '', { content: 'News' })
     await expect.poll(() => page.locator('ai-agent-launcher .badge').textContent()).toBe('1')
-    await button.press('Enter')
+    await page.getByRole('button', { name: 'Help, 1 new message', exact: true }).press('Enter')
     await expect.poll(() => bubbles(page).then(all => all.at(-1))).toBe('News')
     await expect.poll(() => page.locator('ai-agent-launcher .badge').textContent()).toBe('')
     await page.getByRole('button', { name: 'Close' }).click()

@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     await page.keyboard.press('Escape')
     say(LONG)
     await expect.poll(() => unread(page)).toBe('1')
-    await page.getByRole('button', { name: 'Chat', exact: true }).click()
+    await page.getByRole('button', { name: 'Chat, 1 new message', exact: true }).click()
     await settled(page)
     const divider = page.locator('ai-agent-chat .divider.unread')
     const offset = () =>
