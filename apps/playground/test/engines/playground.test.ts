@@ -39,7 +39,7 @@ describeInEngines('the playground on a static host', at => {
     expect(String(await page.texts('#panel'))).not.toContain('4111 1111')
   })
 
-  it('[PLAY-03] signs a user in on its own login page', async () => {
+  it('[PLAY-03] signs a user in on its login page', async () => {
     const page = await open('desk')
     const login = await at.engine.opened(() => page.click('.primary', 'Sign in'))
     await login.click('button')
