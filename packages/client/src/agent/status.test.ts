@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { framesArrived, passing, rejection, sentTo, setUp } from '../../test/agent-harness.ts'
 import { FakePage } from '../../test/fake-page.ts'
 import { setUpTab } from '../../test/resume-harness.ts'
+import { setUpTabs } from '../../test/set-up-tabs.ts'
 import type { AiAgent } from '../ai-agent.ts'
 import type { AgentPhase, AgentStatus } from './agent-status.ts'
 
@@ -270,6 +271,21 @@ describe('data of the session', () => {
     await second.agent.setSessionData(undefined)
     await second.agent.destroy()
     expect(await (await open()).agent.getSessionData()).toBeUndefined()
+  })
+
+  it('[REL-128] brings the data back after a reload, while another tab holds the session', async () => {
+    const { connected, browser } = setUpTabs()
+    const config = { resume: true } as const
+    const other = await connected(config)
+    const first = await connected(config)
+    await first.agent.setSessionData({ draft: 'half a sentence' })
+    first.tab.close()
+    const next = await connected(config, browser.open(first.tab.sessionStorage))
+    expect(next.agent.getSessionId()).toBe(other.agent.getSessionId())
+    expect(await next.agent.getSessionData()).toEqual({ draft: 'half a sentence' })
+    // A copy of the tab, whose page lives, has not written it.
+    const copy = await connected(config, browser.open(next.tab.sessionStorage))
+    expect(await copy.agent.getSessionData()).toBeUndefined()
   })
 
   it('[REL-128] ends with the session: by a restart, a logout and clearStoredData()', async () => {

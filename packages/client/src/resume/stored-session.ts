@@ -52,11 +52,13 @@ export class StoredSession {
       const kept = this.#session
       const isMoving = key !== this.#left.key
       if (sessionId === kept?.sessionId && !isMoving) return
+      let stored: KeptSession | undefined
       if (isMoving) {
         await this.#left.write(undefined)
-        await this.#occupy(key)
+        stored = await this.#occupy(key)
       }
-      this.#session = sessionId === kept?.sessionId ? kept : { sessionId }
+      // With `tabs`, other tabs name the session: the data of the page before is in the store of this tab.
+      this.#session = [kept, stored].find(each => each?.sessionId === sessionId) ?? { sessionId }
       await this.#store()
     })
   }
