@@ -541,6 +541,20 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':
     'a DirectLine object emits a message as sent when it has left, in the place of the service, takes ratings, shows nothing of a user who has left, serves every observer, and ends once',
+  'VIEW-40':
+    'a live desk of the host continues in the list of a view with the author `colleague`: the snapshot says who writes, marks show where it opened and closed, and the agent continues then',
+  'VIEW-41':
+    'text to a live desk is masked as text to the service, and is not sent where masking is required and no rules are active',
+  'VIEW-42':
+    'a live desk that throws, rejects or hangs is an error of the snapshot with the code `desk_failed`, and the conversation with the agent goes on',
+  'VIEW-43':
+    'with `resume`, a live desk is opened again with its handle after a reload, with each of its messages once and at its place, and it does not depend on the connection to the service',
+  'VIEW-44':
+    'a live desk ends with its user and its conversation: its signal is aborted, nothing of it is shown or stored any more, and what arrives later is dropped; with the agent or the view it is released only',
+  'VIEW-45':
+    'tabs of one conversation have one live desk, in the tab in which the user wrote last: the others say so, send nothing, and are free when that tab ends',
+  'VIEW-46':
+    'with a live desk, in any order of cuts, reloads, further tabs and sign-outs, no message of the user or the colleague is lost, doubled or shown to the next user',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'PLAY-01':

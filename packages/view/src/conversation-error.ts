@@ -17,6 +17,7 @@ export type ConversationRemedy = 'retry' | 'login' | 'wait' | 'reload' | 'none'
  * - `queue_full`: too many messages wait for the connection
  * - `reload_required`: a file of the library is missing
  * - `action_failed`: a message or an action was refused
+ * - `desk_failed`: the chat with a colleague failed; the conversation with the agent continues
  * - `not_available`: the agent cannot be used as it is configured, or by this user
  * - `agent_destroyed`: the host has destroyed the agent, and must create another
  */
@@ -29,9 +30,13 @@ const REMEDIES = {
   queue_full: 'wait',
   reload_required: 'reload',
   action_failed: 'none',
+  desk_failed: 'none',
   not_available: 'none',
   agent_destroyed: 'reload',
 } as const satisfies Record<string, ConversationRemedy>
+
+/** The code of an error of a live desk. */
+export const DESK_FAILED = 'DESK_FAILED'
 
 /** The last error. */
 export interface ConversationError {
@@ -64,6 +69,7 @@ function codeOf(error: unknown): ConversationErrorCode {
   const cause = code === 'AUTH_ERROR' ? reason : code === 'API_ERROR' ? statusCause(status) : String(code)
   if (/^(?:interaction|token_missing|popup_|SESSION_UNAUTH|AUTH_TOKEN)/.test(cause)) return 'login_required'
   if (cause === 'MODULE_LOAD_FAILED') return 'reload_required'
+  if (cause === DESK_FAILED) return 'desk_failed'
   if (reason === 'queue_full') return 'queue_full'
   if (/_failed$|^CONN|_FAILED$|^NO_AGENTS/.test(cause)) return 'service_unavailable'
   return /^(?:MESSAGE|NOT_INIT|INVALID_SEL|ABORTED|undefined)/.test(cause) ? 'action_failed' : 'not_available'

@@ -49,10 +49,15 @@ export interface ConversationWorkflow {
 export interface ConversationMessage {
   /** Unique in the conversation: the id to pass to the actions, and a key for lists. */
   readonly id: string
-  /** `agent` for every message that the user did not write, also for those of a human. */
-  readonly author: 'user' | 'agent'
-  /** Name of the agent, or `customer`. */
+  /** `colleague` for messages of a live desk, see the option `escalate`; `agent` for all others that the user did not write. */
+  readonly author: 'user' | 'agent' | 'colleague'
+  /** Name of the agent or the colleague, or `customer`. */
   readonly authorName: string | undefined
+  /**
+   * `desk_opened`: the agent's part ends here, and a colleague continues. `desk_closed`: the colleague has left, and the agent continues.
+   * Such an item has the author `colleague` and no text.
+   */
+  readonly mark: 'desk_opened' | 'desk_closed' | undefined
   /** Milliseconds since the epoch. */
   readonly time: number
   /** The text: masked for the user, usually Markdown for the agent. */
@@ -158,10 +163,11 @@ export function changed(item: ConversationMessage, changes: Partial<Conversation
 type Always = 'id' | 'author' | 'authorName' | 'time' | 'content' | 'messageId'
 
 /** A message with all its values. Written out, since freezing an object made by spreading takes fifty times as long. */
-function message({
+export function message({
   id,
   author,
   authorName,
+  mark,
   time,
   content,
   sources = NONE,
@@ -184,6 +190,7 @@ function message({
     id,
     author,
     authorName,
+    mark,
     time,
     content,
     sources,

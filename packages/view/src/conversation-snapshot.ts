@@ -10,6 +10,7 @@ import type {
 import type { ConversationError, ConversationRemedy } from './conversation-error.ts'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat } from './export-conversation.ts'
+import type { ConversationDesk, OpenLiveDesk } from './live-desk.ts'
 import type { ViewPlatform } from './view-platform.ts'
 
 /**
@@ -52,7 +53,7 @@ export interface ConversationConnection {
  * has not changed since the snapshot before is the same object.
  */
 export interface ConversationSnapshot {
-  /** The visible messages in order: of the user and of the agent. */
+  /** The visible messages in order: of the user, the agent and, with a live desk, the colleague. */
   readonly messages: readonly ConversationMessage[]
   /** Whether the agent is working on an answer. */
   readonly isWorking: boolean
@@ -64,7 +65,9 @@ export interface ConversationSnapshot {
   readonly needsLogin: boolean
   /** The last hand-over to a human. It stays until the conversation is restarted or cleared. */
   readonly escalation: ConversationEscalation | undefined
-  /** Number of messages of the agent since `markRead()`. Those from before a reload count as read. */
+  /** The chat with a colleague, while one is open in this tab or in another one; see the option `escalate`. */
+  readonly desk: ConversationDesk | undefined
+  /** Number of messages of the agent and of a colleague since `markRead()`. Those from before a reload count as read. */
   readonly unread: number
   /** Text that the user is writing. */
   readonly draft: string
@@ -89,6 +92,15 @@ export interface ConversationViewOptions {
    * @default true
    */
   interactive?: boolean
+  /**
+   * Opens a chat with a colleague, which continues in the same list. Called when the agent hands the conversation over, in the tab in which
+   * the user wrote last, and after a reload with the handle of the desk that was open.
+   *
+   * While the desk is open, `send()` goes to it, masked as text to the service is. Its messages and its handle are stored with the session.
+   *
+   * @default a hand-over is shown as ways to a human
+   */
+  escalate?: OpenLiveDesk
   /** Parts of the platform to replace. */
   platform?: Partial<ViewPlatform>
 }
@@ -115,11 +127,12 @@ export interface ConversationView {
    */
   readonly leave: () => Promise<void>
   /**
-   * Sends a message, or queues it until the chat is open. Clears the draft if it is the same text.
+   * Sends a message, or queues it until the chat is open. Clears the draft if it is the same text. While a live desk is open, it goes to
+   * the colleague.
    *
    * @param text without it, the draft is sent
    * @returns id of the message
-   * @throws {MessageError} as `AiAgent.send()`; reason `invalid` for blank text
+   * @throws {MessageError} as `AiAgent.send()`; reason `invalid` for blank text, and while a live desk is open in another tab
    */
   readonly send: (text?: string) => Promise<string>
   /**
@@ -150,6 +163,8 @@ export interface ConversationView {
    * user has closed the window.
    */
   readonly login: (options?: OperationOptions) => Promise<void>
+  /** Ends the chat with a colleague that is open in this tab: the agent continues. */
+  readonly endDesk: () => void
   /** Starts a new conversation, in a new session. */
   readonly restart: () => Promise<void>
   /** Sets the draft, and notifies at once, as inputs that a framework controls need it. */

@@ -36,7 +36,7 @@ const reply = ({ text }: { text: string }) => {
 
 /** What a message must show, as a fold over what the service recorded. */
 interface Expected {
-  author: 'user' | 'agent'
+  author: 'user' | 'agent' | 'colleague'
   content: string
   options: readonly string[]
   chosenOption: string | undefined

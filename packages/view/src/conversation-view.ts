@@ -1,5 +1,7 @@
 import type { AiAgent } from '@aiagent/client'
 import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
+import type { Desk } from './desk.ts'
+import type { OpenLiveDesk } from './live-desk.ts'
 import { createActions } from './view-actions.ts'
 import { defaultPlatform } from './view-platform.ts'
 import { EMPTY_SNAPSHOT } from './view-state.ts'
@@ -15,14 +17,34 @@ import { createViewStore } from './view-store.ts'
  * await view.start()
  */
 export function createConversationView(agent: AiAgent, options: ConversationViewOptions = {}): ConversationView {
-  const store = createViewStore(agent, { ...defaultPlatform, ...options.platform })
-  const { subscribe, getSnapshot, setDraft, destroy } = store
+  const platform = { ...defaultPlatform, ...options.platform }
+  const store = createViewStore(agent, platform)
+  const { subscribe, getSnapshot, setDraft } = store
+  const known = store.list.escalation()
+  let isDestroyed = false
+  let part: Desk | undefined
+  const load = async (escalate: OpenLiveDesk): Promise<Desk | undefined> => {
+    try {
+      const { createDesk } = await import('./desk.ts')
+      if (!isDestroyed) part = createDesk(agent, store, platform, escalate, known)
+    } catch (error) {
+      agent.logger.warn('The code of the live desk could not be loaded. The conversation continues without it.', {
+        error,
+      })
+    }
+    return part
+  }
+  const desk = options.escalate && load(options.escalate)
   return Object.freeze({
-    ...createActions(agent, store, options),
+    ...createActions(agent, store, options, desk),
     subscribe,
     getSnapshot,
     getServerSnapshot: () => EMPTY_SNAPSHOT,
     setDraft,
-    destroy,
+    destroy() {
+      isDestroyed = true
+      part?.destroy()
+      return store.destroy()
+    },
   })
 }

@@ -8,9 +8,9 @@ export function exportConversation(messages: readonly ConversationMessage[], for
   if (format === 'json') return JSON.stringify(messages, undefined, 2)
   const isMarkdown = format === 'markdown'
   return messages
-    .map(({ author, authorName, time, content, sources }) => {
+    .map(({ author, authorName, mark, time, content, sources }) => {
       const at = new Date(time).toISOString().replace('T', ' ').slice(0, 19)
-      const name = (author === 'agent' && authorName) || author
+      const name = (author !== 'user' && authorName) || author
       const lines = sources.map(({ title, url }) =>
         !url
           ? `- ${title}`
@@ -19,6 +19,7 @@ export function exportConversation(messages: readonly ConversationMessage[], for
             : `- ${title}: ${url}`,
       )
       const head = isMarkdown ? `**${name}** (${at})\n` : `${name} (${at}):`
+      if (mark) return `[${mark === 'desk_opened' ? `${name} continues` : `${name} has left`}] (${at})`
       return [head, content, ...(lines.length ? [isMarkdown ? '' : 'Sources:', ...lines] : [])].join('\n')
     })
     .join('\n\n')

@@ -4,6 +4,7 @@ import {
   type ConversationChoice,
   type ConversationConnection,
   type ConversationConnectionState,
+  type ConversationDesk,
   type ConversationError,
   type ConversationErrorCode,
   type ConversationEscalation,
@@ -15,6 +16,10 @@ import {
   type ConversationView,
   type ConversationViewOptions,
   createConversationView,
+  type LiveDesk,
+  type LiveDeskMessage,
+  type LiveDeskOptions,
+  type OpenLiveDesk,
   type TextRange,
   type ViewPlatform,
 } from './index.ts'
@@ -86,6 +91,31 @@ describe('a view', () => {
     assertType<TextRange>({ start: 0, end: 2 })
     // @ts-expect-error positions are numbers
     assertType<TextRange>({ start: '0', end: 2 })
+  })
+
+  it('OpenLiveDesk, LiveDesk, LiveDeskMessage, LiveDeskOptions, ConversationDesk: a chat with a colleague', () => {
+    assertType<OpenLiveDesk>(() => undefined)
+    // @ts-expect-error a desk is there at once, and connects later
+    assertType<OpenLiveDesk>(async () => undefined)
+    assertType<LiveDesk>({
+      send: async text => void text,
+      messages: (async function* () {
+        yield 'Good day.'
+      })(),
+      ended: Promise.resolve(),
+      end: () => {},
+    })
+    // @ts-expect-error the messages are missing
+    assertType<LiveDesk>({ send: () => {}, ended: Promise.resolve(), end: () => {} })
+    assertType<LiveDeskMessage>({ text: 'Good day.', id: '1', time: 5 })
+    // @ts-expect-error a time is a number
+    assertType<LiveDeskMessage>({ time: 'now' })
+    assertType<LiveDeskOptions>({ handle: '1', signal: new AbortController().signal })
+    // @ts-expect-error the signal is missing
+    assertType<LiveDeskOptions>({ handle: '1' })
+    assertType<ConversationDesk | undefined>(snapshot.desk)
+    // @ts-expect-error a state of the desk says where it is open
+    assertType<ConversationDesk>({ name: 'Ada', isTyping: false })
   })
 
   it('ConversationFormat: forms of the export', () => {

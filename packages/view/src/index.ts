@@ -16,4 +16,11 @@ export type {
 } from './conversation-snapshot.ts'
 export { createConversationView } from './conversation-view.ts'
 export type { ConversationFormat } from './export-conversation.ts'
+export type {
+  ConversationDesk,
+  LiveDesk,
+  LiveDeskMessage,
+  LiveDeskOptions,
+  OpenLiveDesk,
+} from './live-desk.ts'
 export type { ViewPlatform } from './view-platform.ts'

@@ -17,6 +17,8 @@ export interface KeptFacts {
   readonly ratings: Readonly<Record<string, FeedbackRating>>
   /** Masked parts by text: the history of a session tells messages of the user apart by nothing else. */
   readonly masked: Readonly<Record<string, readonly TextRange[]>>
+  /** The chats with colleagues, as the live desk has written them. */
+  readonly desk?: unknown
 }
 
 /**
@@ -50,6 +52,8 @@ export interface MessageList {
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
   /** Masking replaced parts of a text that is about to be shown. */
   mask(content: string, ranges: readonly TextRange[]): void
+  /** Sets what adds messages that no transcript has to the list. */
+  place(place?: (items: readonly ConversationMessage[]) => readonly ConversationMessage[]): void
   kept(): KeptFacts
   keep(facts: KeptFacts): void
 }
@@ -67,6 +71,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   /** The present session. */
   let session: string | undefined
   let snapshot: readonly ConversationMessage[] | undefined
+  let placed: Parameters<MessageList['place']>[0]
   /** Messages as their entries alone make them, so that reading an entry again makes the same. */
   const plain = new WeakMap<TranscriptEntry, ConversationMessage>()
 
@@ -142,7 +147,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     return item
   }
 
-  const get = () => (snapshot ??= Object.freeze([...items, ...held]))
+  const get = () => (snapshot ??= Object.freeze([...(placed?.(items) ?? items), ...held]))
 
   return {
     get,
@@ -185,6 +190,10 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     mask(content, ranges) {
       kept = { ...kept, masked: { ...kept.masked, [content]: ranges } }
     },
+    place(place) {
+      placed = place
+      snapshot = undefined
+    },
     kept: () => kept,
     keep(facts) {
       kept = facts
@@ -198,7 +207,7 @@ interface Feedback {
 }
 
 /** Identifies a message in the service, which may count its ids from 1 in each session. */
-function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
+export function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
   return `${sessionId} ${messageId}`
 }
 

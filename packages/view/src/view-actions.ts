@@ -9,15 +9,21 @@ import {
   type UserProfile,
 } from '@aiagent/client'
 import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
+import type { Desk } from './desk.ts'
 import type { ViewStore } from './view-store.ts'
 
 type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'destroy'>
 
-/** The actions of a view. Those that fail reject, and set the error of the snapshot. */
+/**
+ * The actions of a view. Those that fail reject, and set the error of the snapshot.
+ *
+ * @param desk the live desk, where the host has one; it resolves with undefined where its code could not be loaded
+ */
 export function createActions(
   agent: AiAgent,
   store: ViewStore,
   { onLogin, interactive = true }: ConversationViewOptions,
+  desk?: Promise<Desk | undefined>,
 ): Actions {
   /** Aborted by `leave()`: what was begun before must not open the chat afterwards. */
   let presence = new AbortController()
@@ -63,9 +69,10 @@ export function createActions(
       abort()
     }
   }
-  const submit = async (text: string) => {
+  const submit = async (text: string, isForAgent = false) => {
     if (!text.trim()) throw invalid('The text is blank.')
-    const id = await store.send(text)
+    const open = desk && (await desk)
+    const id = await (open ? open.send(text, isForAgent) : store.send(text))
     if (store.getSnapshot().draft === text) store.setDraft('')
     return id
   }
@@ -79,7 +86,8 @@ export function createActions(
     retry: id =>
       id === undefined
         ? start()
-        : attempt(() => {
+        : attempt(async () => {
+            if (desk && (await desk)?.retry(id)) return
             if (!agent.delivery(id)?.retry()) throw invalid('The message cannot be sent again.')
           }),
     cancel: id => agent.delivery(id)?.cancel() ?? false,
@@ -88,7 +96,7 @@ export function createActions(
       attempt(() => {
         const item = store.list.find(messageId)
         if (!item?.canChoose || !item.options.includes(option)) throw invalid('The message does not offer this option.')
-        return submit(option)
+        return submit(option, true)
       }),
     select: choice =>
       attempt(async signal => {
@@ -113,6 +121,7 @@ export function createActions(
         store.change()
       }),
     login: ({ signal } = {}) => attempt(left => login([left, signal])),
+    endDesk: () => void desk?.then(open => open?.end()),
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
     markRead: () => {

@@ -12,6 +12,10 @@ export interface ViewPlatform {
   setTimer(callback: () => void, ms: number): () => void
   /** Milliseconds since the epoch. */
   now(): number
+  /** Locks that the tabs of the browser share, for a live desk. @default each tab is alone */
+  readonly locks?: Pick<LockManager, 'request' | 'query'> | undefined
+  /** A channel between those tabs. @default none */
+  createChannel?(name: string): Pick<BroadcastChannel, 'onmessage' | 'postMessage' | 'close'> | undefined
 }
 
 /** The platform of a browser or Node: what does not exist is replaced by a visible page without frames, and a network. */
@@ -31,4 +35,8 @@ export const defaultPlatform: ViewPlatform = {
     return () => clearTimeout(timer)
   },
   now: () => Date.now(),
+  get locks() {
+    return globalThis.document && globalThis.navigator.locks
+  },
+  createChannel: name => (globalThis.document && globalThis.BroadcastChannel ? new BroadcastChannel(name) : undefined),
 }

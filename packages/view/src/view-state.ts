@@ -3,6 +3,7 @@ import { describeError, remedyOf } from './conversation-error.ts'
 import { NONE } from './conversation-message.ts'
 import type { ConversationConnectionState, ConversationSnapshot } from './conversation-snapshot.ts'
 import { keepSame } from './keep-same.ts'
+import type { ConversationDesk } from './live-desk.ts'
 import type { MessageList } from './message-list.ts'
 
 /** What a snapshot is made of, beside what the agent and the list of messages own. */
@@ -19,6 +20,7 @@ export interface ViewFacts {
   readonly readUpTo?: string | undefined
   readonly draft?: string
   readonly error?: unknown
+  readonly desk?: ConversationDesk | undefined
 }
 
 /** The next snapshot; the one before where nothing has changed. */
@@ -34,6 +36,7 @@ export function snapshotOf(
     unread = 0,
     draft = '',
     error,
+    desk,
   }: ViewFacts,
   before?: ConversationSnapshot,
 ): ConversationSnapshot {
@@ -61,6 +64,7 @@ export function snapshotOf(
     gate: choice && share(before?.gate, choice),
     needsLogin: needsToken || (isSigningIn && phase.at === 'preparing') || remedy === 'login',
     escalation: list.escalation(),
+    desk: desk && share(before?.desk, desk),
     isWorking: working,
     unread,
     draft,

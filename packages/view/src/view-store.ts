@@ -21,6 +21,8 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   send(text: string): Promise<string>
   /** Stores ratings, masked parts and the draft, where it is given, with the session. */
   save(changes?: Unsaved): void
+  /** Settles when what was to be read and stored so far is. */
+  stored(): Promise<void>
 }
 
 /** What is stored with the session, as any page of any version may have stored it. */
@@ -62,30 +64,31 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     storing = storing.then(work).catch(error => agent.logger.warn('The data of a view could not be stored.', error))
   }
 
-  /** Adds what is stored with the session, by this view, another one, or the page before. Returns the stored draft. */
+  /** Adds what is stored with the session, by this view, another one, or the page before. Returns the rest of it. */
   const load = async () => {
-    const { ratings, masked, draft } = Object(await agent.getSessionData()) as StoredData
+    const { ratings, masked, draft, desk } = Object(await agent.getSessionData()) as StoredData
     const known = list.kept()
     if (ratings || masked)
       list.keep({
+        ...known,
         ratings: { ...ratings, ...known.ratings },
         masked: { ...frozenRanges(masked), ...known.masked },
       })
-    return typeof draft === 'string' ? draft : ''
+    return { draft: typeof draft === 'string' ? draft : '', desk }
   }
 
   const save = (changes?: Unsaved) => {
     unsaved = { ...unsaved, ...changes }
     enqueue(async () => {
       if (!unsaved || !agent.getIsInitialized()) return
-      const stored = await load()
+      const { desk, ...stored } = await load()
       // The user may have left meanwhile.
       if (!unsaved) return
-      const { draft = stored } = unsaved
+      const { draft } = { ...stored, ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
       unsaved = isBlocked && draft ? { draft } : undefined
-      await agent.setSessionData({ ...list.kept(), draft: isBlocked ? '' : content })
+      await agent.setSessionData({ desk, ...list.kept(), draft: isBlocked ? '' : content })
     })
   }
 
@@ -93,7 +96,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   const restore = (isRead = false) => {
     enqueue(async () => {
       const before = list.kept()
-      const draft = await load()
+      const { draft } = await load()
       // The user may have left meanwhile.
       if (isDestroyed || !agent.getIsInitialized()) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
@@ -179,6 +182,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       list.hold([])
       unsaved = undefined
       list.keep(NOTHING_KEPT)
+      list.place()
       list.read([])
       facts = { isOffline: !platform.isOnline() }
     }
@@ -256,6 +260,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     list,
     change,
     save,
+    stored: () => storing,
     subscribe(listener) {
       const stop = notifier.subscribe(listener)
       if (!stopNetwork) {

@@ -8,6 +8,7 @@ const CODES: Record<ConversationErrorCode, true> = {
   queue_full: true,
   reload_required: true,
   action_failed: true,
+  desk_failed: true,
   not_available: true,
   agent_destroyed: true,
 }

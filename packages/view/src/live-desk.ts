@@ -1,0 +1,66 @@
+import type { ConversationEscalation } from './conversation-message.ts'
+
+/** What a live desk reports. */
+export interface LiveDeskMessage {
+  /** The colleague's text. Without it the item only says that other values of the desk may have changed. */
+  readonly text?: string | undefined
+  /** Id of the message at the desk: a message whose id was shown is not shown again. @default never the same */
+  readonly id?: string | undefined
+  /** Milliseconds since the epoch. @default now */
+  readonly time?: number | undefined
+}
+
+/**
+ * A chat with a colleague, which the host app connects: usually a few lines around the SDK of a vendor. `typing`, `name` and `handle` are
+ * read when the desk opens, after each item of `messages`, and after each `send()`.
+ */
+export interface LiveDesk {
+  /**
+   * Sends text of the user, which is masked. A promise that rejects, or does not settle for 30 seconds, marks the message as `failed` or
+   * `unknown`; the desk stays open.
+   */
+  send(text: string): void | Promise<void>
+  /**
+   * What arrives: texts of the colleague, or objects. Yield `{}` where only `typing`, `name` or `handle` have changed. The desk closes when
+   * the iterable ends, and with an error when it throws.
+   */
+  readonly messages: AsyncIterable<string | LiveDeskMessage>
+  /** Whether the colleague is writing. @default false */
+  readonly typing?: boolean | undefined
+  /** Name of the colleague, once one has joined. */
+  readonly name?: string | undefined
+  /** Identifies the chat, so that the next page can open it again. @default the chat ends with the page */
+  readonly handle?: string | undefined
+  /** Resolves when the colleague has left; a rejection closes the desk with an error. */
+  readonly ended: Promise<void>
+  /** Ends the chat: the user goes back to the agent, starts a new conversation, or signs out. */
+  end(): void | Promise<void>
+}
+
+/** How a live desk is opened. */
+export interface LiveDeskOptions {
+  /** Handle of the desk that the page before had open. @default a new chat is opened */
+  readonly handle?: string
+  /**
+   * Aborted when the desk closes for any reason: also at a sign-out, when the user is another one, and when the agent or the view is
+   * destroyed. Release the connection then.
+   */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Opens a live desk for an escalation of the agent.
+ *
+ * @returns undefined where there is none, for example out of hours: the conversation continues with the agent
+ */
+export type OpenLiveDesk = (escalation: ConversationEscalation, options: LiveDeskOptions) => LiveDesk | undefined
+
+/** The chat with a colleague, while it is open. */
+export interface ConversationDesk {
+  /** Whether it is open in another tab: nothing can be sent here. */
+  readonly isElsewhere: boolean
+  /** Name of the colleague, once it is known. */
+  readonly name: string | undefined
+  /** Whether the colleague is writing. */
+  readonly isTyping: boolean
+}
