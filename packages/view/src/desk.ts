@@ -53,6 +53,7 @@ interface OpenDesk {
 /** What is stored of a desk that was open, as any page may have stored it. */
 interface StoredDesk {
   readonly id?: unknown
+  readonly count?: unknown
   readonly isOpen?: unknown
   readonly handle?: unknown
   readonly escalation?: ConversationEscalation
@@ -118,7 +119,7 @@ export function createDesk(
 
   const save = () => {
     const { handle, escalation } = open ?? {}
-    const desk = { id: deskId, isOpen: open !== undefined, handle, escalation, items: items.toStored() }
+    const desk = { id: deskId, count, isOpen: open !== undefined, handle, escalation, items: items.toStored() }
     list.keep({ ...list.kept(), desk })
     store.save()
   }
@@ -294,7 +295,7 @@ export function createDesk(
     }
     open = opened
     if (handle === undefined) {
-      deskId = `${now()} ${Math.random().toString(36).slice(2, 8)}`
+      deskId = `${now()}.${count}`
       mark('desk_opened', undefined)
       save()
     }
@@ -328,18 +329,19 @@ export function createDesk(
     start(escalation, release)
   }
 
-  /** Looks whether a desk is open in another tab, and waits for its end. */
+  /** Looks whether a desk is open in another tab. Resolves when that is known; its end is noticed later. */
   const look = async () => {
     const { signal } = scope
     if (open || isElsewhere || !(await isHeld(locks, lockName()))) return
     if (open || isElsewhere || signal.aborted) return
     isElsewhere = true
     show()
-    const release = await hold(locks, lockName(), signal)
-    release?.()
-    if (signal.aborted) return
-    isElsewhere = false
-    show()
+    void hold(locks, lockName(), signal).then(release => {
+      release?.()
+      if (signal.aborted) return
+      isElsewhere = false
+      show()
+    })
   }
 
   /** Offers an escalation that has arrived. */
@@ -356,11 +358,11 @@ export function createDesk(
   }
 
   /** Continues with the desk of the page before. */
-  const reopen = async ({ id, isOpen, handle, escalation, items: stored }: StoredDesk) => {
+  const reopen = async ({ id, count: counted, isOpen, handle, escalation, items: stored }: StoredDesk) => {
     if (isOpen === undefined) return
     items.read(stored)
     deskId = String(id)
-    count = Date.now()
+    count = Number(counted) || 0
     store.change()
     if (!isOpen) return save()
     const { signal } = scope
