@@ -1,5 +1,5 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/view'
+import type { ConversationView, OpenLiveDesk } from '@aiagent/view'
 import type { ChatHost, ChatStringOverrides, OpenChat, RenderMessage } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
@@ -12,7 +12,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
   'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as const
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'escalate'] as const
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.
@@ -48,6 +48,7 @@ export class AiAgentChatElement extends Base {
   #strings: ChatStringOverrides | undefined
   #onLogin: (() => unknown) | undefined
   #renderMessage: RenderMessage | undefined
+  #escalate: OpenLiveDesk | undefined
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
   #isScheduled = false
@@ -123,6 +124,18 @@ export class AiAgentChatElement extends Base {
   set renderMessage(renderMessage: RenderMessage | undefined) {
     this.#renderMessage = renderMessage ?? undefined
     this.#schedule()
+  }
+
+  /**
+   * Opens a chat with a colleague, which continues in the same list. Set it before the chat opens.
+   *
+   * @default undefined: a hand-over is shown as ways to a human
+   */
+  get escalate(): OpenLiveDesk | undefined {
+    return this.#escalate
+  }
+  set escalate(escalate: OpenLiveDesk | undefined) {
+    this.#escalate = escalate ?? undefined
   }
 
   /** The conversation; undefined until the chat has been loaded. */
@@ -280,6 +293,9 @@ export class AiAgentChatElement extends Base {
       },
       get renderMessage() {
         return element.#renderMessage
+      },
+      get escalate() {
+        return element.#escalate
       },
       hasSlotted: name => element.querySelector(`:scope > [slot="${name}"]`) !== null,
       emit: (name, detail) => element.#emit(name, detail),

@@ -1,5 +1,5 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
-import type { ConversationMessage, ConversationView } from '@aiagent/view'
+import type { ConversationMessage, ConversationView, OpenLiveDesk } from '@aiagent/view'
 import type { ConsentStrings } from './consent/consent-strings.ts'
 import type { ChatStrings } from './strings/chat-strings.ts'
 
@@ -37,6 +37,7 @@ export interface ChatHost {
   readonly isClosable: boolean
   readonly onLogin: (() => unknown) | undefined
   readonly renderMessage: RenderMessage | undefined
+  readonly escalate: OpenLiveDesk | undefined
   /** Whether a slot of the element has content of the host app. */
   hasSlotted(name: string): boolean
   /** Dispatches an event on the element. */

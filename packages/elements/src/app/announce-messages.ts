@@ -1,6 +1,6 @@
 import type { ConversationMessage, ConversationSnapshot } from '@aiagent/view'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
-import type { ChatSettings } from './chat-settings.ts'
+import { type ChatSettings, markText } from './chat-settings.ts'
 
 /**
  * Announces each message of the agent once, and that it is working. Messages that were there before, and those that come back
@@ -13,8 +13,10 @@ export function createMessageAnnouncements(): (
 ) => void {
   const known = new Set<string>()
   let wasWorking = false
+  let mark: string | undefined
+  let isFirst = true
   /** Keeps the order while the lexer is loaded. */
-  let last: Promise<unknown> = Promise.resolve()
+  let queue: Promise<unknown> = Promise.resolve()
 
   return (snapshot, settings, agentName) => {
     const { messages, unread, isWorking } = snapshot
@@ -22,23 +24,33 @@ export function createMessageAnnouncements(): (
     const fresh: ConversationMessage[] = []
     for (let index = messages.length - 1; index >= 0; index--) {
       const message = messages[index] as ConversationMessage
-      if (message.author === 'agent' && !known.has(message.id) && fresh.length < unread) fresh.unshift(message)
+      if (message.author !== 'user' && !message.mark && !known.has(message.id) && fresh.length < unread)
+        fresh.unshift(message)
       known.add(message.id)
     }
     if (fresh.length > 0)
-      last = last
+      queue = queue
         .then(() => (fresh.some(({ content }) => hasMarkdown(content)) ? loadMarkdown() : undefined))
         .then(() => {
           for (const message of fresh) announcer.say(spoken(message, settings))
         })
+    const last = messages.findLast(message => message.mark)
+    if (last && last.id !== mark && !isFirst) announcer.say(markText(last, strings))
+    mark = last?.id
+    isFirst = false
     if (isWorking && !wasWorking) announcer.say(strings.working(agentName))
     wasWorking = isWorking
   }
 }
 
 /** What is read of a message: author, text, and the number of what can be opened or chosen. */
-function spoken({ authorName, content, options, escalation }: ConversationMessage, { strings }: ChatSettings): string {
-  const parts = [`${authorName ?? strings.agent}: ${loadedMarkdown()?.plainText(content) ?? content.trim()}`]
+function spoken(
+  { author, authorName, content, options, escalation }: ConversationMessage,
+  { strings }: ChatSettings,
+): string {
+  const parts = [
+    `${authorName ?? strings[author === 'colleague' ? author : 'agent']}: ${loadedMarkdown()?.plainText(content) ?? content.trim()}`,
+  ]
   if (options.length > 0) parts.push(`${strings.options}: ${options.join(', ')}`)
   if (escalation) parts.push(strings.escalation)
   return parts.join('\n')

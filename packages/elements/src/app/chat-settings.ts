@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/view'
+import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import type { ComponentType } from 'preact'
 import type { ChatHost } from '../chat-options.ts'
 import type { ChatStrings } from '../strings/chat-strings.ts'
@@ -19,6 +19,11 @@ export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit' | 're
   readonly isClosable: boolean
   /** Shows how the agent arrived at an answer; undefined while its code is not loaded, and where the host does not want it. */
   readonly Reasoning: ComponentType<{ strings: ChatStrings; text: string }> | undefined
+}
+
+/** What a mark in the list says. */
+export function markText({ mark }: ConversationMessage, strings: ChatStrings): string {
+  return mark === 'desk_opened' ? strings.deskOpened : strings.deskClosed
 }
 
 /** Ignores a rejection: the snapshot of the view holds the error, and the chat shows it. */

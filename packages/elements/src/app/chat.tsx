@@ -16,7 +16,9 @@ export function Chat({ settings }: { settings: ChatSettings }) {
   const agentName = useAgentName(settings)
   const title = settings.heading ?? agentName ?? settings.strings.title
   const stage = stageOf(snapshot)
-  const isEnded = snapshot.connection.state === 'closed' && stage === 'conversation'
+  const { desk } = snapshot
+  // A chat with a colleague needs no connection to the service.
+  const isEnded = snapshot.connection.state === 'closed' && stage === 'conversation' && !desk
   return (
     <>
       <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} isOnline={isOnline} />
@@ -33,7 +35,7 @@ export function Chat({ settings }: { settings: ChatSettings }) {
             trouble={trouble}
             closed={isEnded ? (closed ?? {}) : undefined}
           />
-          {!isEnded && (
+          {!isEnded && !desk?.isElsewhere && (
             <Composer settings={settings} draft={snapshot.draft} inputType={snapshot.messages.at(-1)?.input?.type} />
           )}
         </>

@@ -2,7 +2,7 @@
 import type { ConversationMessage } from '@aiagent/view'
 import { Component, type ComponentChildren } from 'preact'
 import { differ } from '../markdown/differ.ts'
-import type { ChatSettings } from './chat-settings.ts'
+import { type ChatSettings, markText } from './chat-settings.ts'
 import { MessageRow } from './message-row.tsx'
 import type { Times } from './times.ts'
 import { GROUP, type Range } from './use-range.ts'
@@ -17,6 +17,8 @@ interface RowFacts {
   agentName: string | undefined
   hasLexer: boolean
   isEnded: boolean
+  /** Whether a chat with a colleague is open: the ways to one are not needed then. */
+  hasDesk: boolean
   /** Id of the first unread message. */
   divider: string | undefined
   /** Time of the last message that was there when the list was opened. */
@@ -31,7 +33,7 @@ export function messageGroups(
 ): ComponentChildren[] {
   const groups: ComponentChildren[] = []
   const lastOfUser = messages.findLast(({ author }) => author === 'user')
-  const lastOfAgent = messages.findLastIndex(({ author }) => author === 'agent')
+  const lastOfAgent = messages.findLastIndex(({ author }) => author !== 'user')
   let from = first
   while (from < messages.length) {
     const number = Math.floor((start + from) / GROUP)
@@ -72,30 +74,39 @@ class MessageGroup extends Component<GroupProps> {
     const rows = items.flatMap((message, index) => {
       const { id, time, author } = message
       const isNewDay = !above || !times.isSameDay(above.time, time)
-      const isFirst = isNewDay || above?.author !== author || time - above.time > TOGETHER_MS || id === divider
+      const isFirst =
+        isNewDay ||
+        above?.author !== author ||
+        above.mark !== undefined ||
+        time - above.time > TOGETHER_MS ||
+        id === divider
       above = message
       return [
         isNewDay && <Divider key={`day ${id}`} text={times.day(time)} />,
-        id === divider && <Divider key="unread" text={settings.strings.newMessages} isUnread />,
-        <MessageRow
-          {...facts}
-          key={id}
-          message={message}
-          isFirst={isFirst}
-          isLastOfUser={message === lastOfUser}
-          isNew={time > opened}
-          isAnswered={author === 'user' && index < answered}
-        />,
+        id === divider && <Divider key="unread" text={settings.strings.newMessages} part="unread-divider" />,
+        message.mark ? (
+          <Divider key={id} text={markText(message, settings.strings)} part="desk-mark" />
+        ) : (
+          <MessageRow
+            {...facts}
+            key={id}
+            message={message}
+            isFirst={isFirst}
+            isLastOfUser={message === lastOfUser}
+            isNew={time > opened}
+            isAnswered={author === 'user' && index < answered}
+          />
+        ),
       ]
     })
     return <div class={items.length < GROUP ? 'group' : 'group full'}>{rows}</div>
   }
 }
 
-function Divider({ text, isUnread = false }: { text: string; isUnread?: boolean }) {
+function Divider({ text, part = 'day' }: { text: string; part?: 'day' | 'unread-divider' | 'desk-mark' }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: groups are between the list and its items
-    <div role="listitem" class={isUnread ? 'divider unread' : 'divider'} part={isUnread ? 'unread-divider' : 'day'}>
+    <div role="listitem" class={part === 'unread-divider' ? 'divider unread' : 'divider'} part={part}>
       {text}
     </div>
   )

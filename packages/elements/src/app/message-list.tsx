@@ -24,7 +24,8 @@ interface MessageListProps {
 /** The conversation. It is not live: the announcer says what is new. */
 export function MessageList({ settings, snapshot, agentName, isEnded }: MessageListProps) {
   const { strings, hasSlotted } = settings
-  const { messages, isWorking, unread } = snapshot
+  const { messages, isWorking, unread, desk } = snapshot
+  const isTyping = desk?.isTyping === true
   const isOpening = useOpening()
   const times = useTimes(strings, isOpening)
   const hasLexer = useLexer(messages)
@@ -64,13 +65,14 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
               hasLexer,
               divider,
               isEnded,
+              hasDesk: desk !== undefined,
               opened: opened.current,
             })}
-            {isWorking && (
+            {(isWorking || isTyping) && (
               // biome-ignore lint/a11y/useSemanticElements: as above
-              <div class="row agent first" role="listitem">
+              <div class={isTyping ? 'row colleague first' : 'row agent first'} role="listitem">
                 <div class="bubble working" part="bubble working">
-                  <span class="sr">{strings.working(name)}</span>
+                  <span class="sr">{strings.working(isTyping ? (desk.name ?? strings.colleague) : name)}</span>
                   <i />
                   <i />
                   <i />

@@ -27,6 +27,8 @@ export interface MessageRowProps {
   isNew: boolean
   /** Whether the conversation has ended: nothing can be chosen or rated then. */
   isEnded: boolean
+  /** Whether a chat with a colleague is open. */
+  hasDesk: boolean
   /** Whether the lexer is loaded; a change renders the text again. */
   hasLexer: boolean
 }
@@ -38,12 +40,26 @@ export class MessageRow extends Component<MessageRowProps> {
   }
 
   render(props: MessageRowProps) {
-    const { settings, message, times, agentName, isFirst, isLastOfUser, isNew, isEnded, isAnswered, hasLexer } = props
+    const {
+      settings,
+      message,
+      times,
+      agentName,
+      isFirst,
+      isLastOfUser,
+      isNew,
+      isEnded,
+      isAnswered,
+      hasLexer,
+      hasDesk,
+    } = props
     const { strings, view, Reasoning } = settings
     const { id, author, content, options, sources, escalation, time, reasoning } = message
     const isUser = author === 'user'
-    const node = isUser ? undefined : nodeOf(message, settings)
-    const name = isUser ? strings.you : message.authorName || agentName || strings.agent
+    const node = author === 'agent' ? nodeOf(message, settings) : undefined
+    const name = isUser
+      ? strings.you
+      : message.authorName || (author === 'colleague' ? strings.colleague : agentName || strings.agent)
     return (
       // biome-ignore lint/a11y/useSemanticElements: groups are between the list and its items
       <div
@@ -71,7 +87,7 @@ export class MessageRow extends Component<MessageRowProps> {
             ref={bubble => bubble?.replaceChildren(node)}
           />
         ) : (
-          <div class="bubble" part="bubble bubble-agent" dir="auto">
+          <div class="bubble" part={`bubble bubble-${author}`} dir="auto">
             <div class="text">
               <Markdown text={content} options={settings} hasLexer={hasLexer} />
             </div>
@@ -79,7 +95,7 @@ export class MessageRow extends Component<MessageRowProps> {
             {Reasoning && reasoning && <Reasoning strings={strings} text={reasoning} />}
           </div>
         )}
-        {escalation && <Escalation settings={settings} escalation={escalation} />}
+        {escalation && !hasDesk && <Escalation settings={settings} escalation={escalation} />}
         {message.canChoose && !isEnded ? (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
           <div class="options" role="group" aria-label={strings.options}>

@@ -20,7 +20,13 @@ interface NoticesProps {
 export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
   const { strings, view, announcer } = settings
   const error = closed ? undefined : errorText(snapshot.error, strings)
-  const spoken = closed ? strings.ended : trouble ? strings[trouble] : error
+  const { desk } = snapshot
+  const deskText = desk && (desk.isElsewhere ? strings.deskElsewhere : strings.deskWith(desk.name ?? strings.colleague))
+  const spoken = closed
+    ? strings.ended
+    : trouble
+      ? strings[trouble]
+      : (error ?? (desk?.isElsewhere ? deskText : undefined))
   useEffect(() => {
     if (spoken) announcer.say(spoken)
   }, [spoken, announcer])
@@ -53,6 +59,17 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
         <div class="notice" part="notice">
           <Icon name={trouble === 'offline' ? 'offline' : 'clock'} />
           <span>{strings[trouble]}</span>
+        </div>
+      )}
+      {desk && (
+        <div class="notice" part="notice desk">
+          <Icon name="person" />
+          <span>{deskText}</span>
+          {!desk.isElsewhere && (
+            <button type="button" class="link-button" onClick={view.endDesk}>
+              {strings.deskEnd}
+            </button>
+          )}
         </div>
       )}
       {snapshot.needsLogin && (

@@ -26,7 +26,11 @@ const shownWithout = () => {}
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root } = host
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
-  const view = createConversationView(agent, { interactive: false, onLogin: () => host.onLogin?.() })
+  const view = createConversationView(agent, {
+    interactive: false,
+    onLogin: () => host.onLogin?.(),
+    ...(host.escalate && { escalate: (...given) => host.escalate?.(...given) }),
+  })
   shownByView(view.start())
   adoptStyles(root, CHAT_STYLE)
   const mount = document.createElement('div')

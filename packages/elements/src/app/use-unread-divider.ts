@@ -18,7 +18,7 @@ export function useUnreadDivider(
   const isVisible = useVisibility(log)
   const isSeen = isVisible && isAnswerSeen
   const last = messages.at(-1)
-  const ofAgent = unread > 0 ? messages.filter(({ author }) => author === 'agent') : []
+  const ofAgent = unread > 0 ? messages.filter(({ author, mark }) => author !== 'user' && !mark) : []
   // Tells one unread message from the next where the count is the same: all may be read between two renderings.
   const firstUnread = ofAgent[Math.max(0, ofAgent.length - unread)]?.id
   // The observer reports a moment later, or never, that the chat has been hidden and shown again.

@@ -141,6 +141,20 @@ export interface ChatStrings {
   readonly reload: string
   /** The user's message or action failed. */
   readonly errorAction: string
+  /** The chat with a colleague failed. */
+  readonly errorDesk: string
+  /** Author of a colleague's messages, where the colleague has no name. */
+  readonly colleague: string
+  /** Mark in the list: the agent's part ends here. */
+  readonly deskOpened: string
+  /** Mark in the list: the colleague has left. */
+  readonly deskClosed: string
+  /** Notice while a chat with a colleague is open. */
+  readonly deskWith: (name: string) => string
+  /** Button that ends that chat. */
+  readonly deskEnd: string
+  /** Notice while that chat is open in another tab. */
+  readonly deskElsewhere: string
   /** Notice that no more messages can be queued until the connection is back. */
   readonly errorQueueFull: string
   /** Label of the button that hides a notice. */

@@ -10,7 +10,7 @@ const SENTENCES: Readonly<Record<ConversationErrorCode, SentenceName>> = {
   queue_full: 'errorQueueFull',
   reload_required: 'errorText',
   action_failed: 'errorAction',
-  desk_failed: 'errorAction',
+  desk_failed: 'errorDesk',
   not_available: 'errorSetup',
   agent_destroyed: 'ended',
 }

@@ -123,7 +123,8 @@ export const CHAT_STYLE = `
   color: var(--_agent-text);
   overflow-wrap: anywhere;
 }
-.agent .bubble { margin-inline-end: 28px; }
+:is(.agent, .colleague) .bubble { margin-inline-end: 28px; }
+.colleague .bubble { border-inline-start: 3px solid var(--_link); }
 .user .bubble {
   margin-inline-start: 44px;
   border-color: transparent;
@@ -336,7 +337,7 @@ button.option:hover { background: var(--_soft); }
 @container (max-width: 22rem) {
   .header { padding-inline: 12px 4px; }
   .log { padding: 12px; }
-  .agent .bubble { margin-inline-end: 8px; }
+  :is(.agent, .colleague) .bubble { margin-inline-end: 8px; }
   .user .bubble { margin-inline-start: 20px; }
 }
 @media (pointer: coarse) {

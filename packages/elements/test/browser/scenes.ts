@@ -104,6 +104,28 @@ const reply: Reply = ({ text, escalation }) => {
 
 /** A chat that fills the page. */
 const FULL = '<style>ai-agent-chat{block-size:100vh;border:0;border-radius:0}</style>'
+
+/** The chat with a desk, which the page plays: `desk.say(text)`, `desk.type()`. */
+export const WITH_DESK = `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>
+<script>
+const desk = globalThis.desk = { heard: [], opened: [], queue: [], wake() {}, say(text) { this.typing = false; this.queue.push(text); this.wake() },
+  type() { this.name = 'Ada'; this.typing = true; this.queue.push({}); this.wake() } }
+addEventListener('aiagent-ready', event => { desk.agent = event.detail.agent })
+document.querySelector('ai-agent-chat').escalate = (escalation, { handle, signal }) => {
+  desk.opened.push(handle ?? 'new')
+  async function* messages() {
+    for (;;) {
+      while (desk.queue.length) yield desk.queue.shift()
+      await new Promise(resolve => { desk.wake = resolve; signal.addEventListener('abort', resolve) })
+      if (signal.aborted) return
+    }
+  }
+  return {
+    send: text => void desk.heard.push(text), messages: messages(), ended: new Promise(() => {}), end() {}, handle: 'chat-1',
+    get name() { return desk.name }, get typing() { return desk.typing },
+  }
+}
+</script>`
 const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
@@ -178,6 +200,48 @@ export const SCENES: readonly Scene[] = [
       await online(page)
       await ask(page, 'Can I call you?', 'Our team')
       await ask(page, 'I want to talk to a person', 'A colleague')
+    },
+  },
+  {
+    name: 'colleague',
+    body: WITH_DESK,
+    async act({ page }) {
+      await online(page)
+      await ask(page, 'I want to talk to a person', 'A colleague')
+      await page.getByText('You are chatting with Our team').waitFor()
+      await page.evaluate("desk.say('Good day, this is Ada.')")
+      await ask(page, 'My router is broken', 'My router')
+      await page.evaluate('desk.type()')
+      await page.locator('ai-agent-chat .colleague .working').waitFor()
+    },
+  },
+  {
+    name: 'colleague-left',
+    body: WITH_DESK,
+    async act({ page }) {
+      await online(page)
+      await ask(page, 'I want to talk to a person', 'A colleague')
+      await page.getByRole('button', { name: 'Back to the assistant' }).click()
+      await page.getByText('The colleague has left').last().waitFor()
+      await ask(page, 'thanks', 'You said: thanks')
+    },
+  },
+  {
+    name: 'colleague-elsewhere',
+    body: WITH_DESK,
+    async act({ page }) {
+      await online(page)
+      await ask(page, 'Hello', 'You said')
+      // Another tab has the desk of this session.
+      await page.evaluate(`new Promise(held => {
+        const name = 'aiagent-desk-' + desk.agent.getSessionId()
+        navigator.locks.request(name, () => {
+          held()
+          return new Promise(() => {})
+        })
+      }).then(() => new BroadcastChannel('aiagent-desk-' + desk.agent.getSessionId()).postMessage('desk'))`)
+      await page.getByText('in another tab').first().waitFor()
+      await page.getByRole('textbox').waitFor({ state: 'detached' })
     },
   },
   {
