@@ -100,7 +100,7 @@ export function createChatTransport(
     for (const message of messages) {
       if (seen.has(message.id)) continue
       seen.add(message.id)
-      if (message.author === 'user') continue
+      if (message.author === 'user' || message.mark) continue
       try {
         if (open) open.take(message)
         else onUnasked?.(message)

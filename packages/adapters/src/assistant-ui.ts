@@ -99,7 +99,7 @@ function convertMessage(message: ConversationMessage): AssistantUiMessage {
         url ? [{ type: 'source', sourceType: 'url', id: `${id}-${index}`, url, title } as const] : [],
       ),
     ],
-    ...(author === 'agent' && { status: { type: 'complete', reason: 'stop' } as const }),
+    ...(author !== 'user' && { status: { type: 'complete', reason: 'stop' } as const }),
     metadata: {
       ...(rating && { submittedFeedback: { type: rating === 'up' ? 'positive' : 'negative' } as const }),
       custom: { message },
