@@ -11,7 +11,7 @@ import { BASE_STYLE } from './style/base-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
-  'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+  'header,title,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'escalate'] as const
 
 /**
