@@ -1,5 +1,5 @@
-import { type ConversationMessage, changed, message } from './conversation-message.ts'
-import { type MessageList, ratingKey } from './message-list.ts'
+import type { ConversationMessage } from './conversation-message.ts'
+import type { MessageList } from './message-list.ts'
 
 /** Number of items that are stored. */
 const STORED = 200
@@ -9,7 +9,7 @@ const KEPT = 1_000
 
 /** Where an item is: so many messages of the transcript behind one that also the next page has. */
 interface Anchor {
-  /** See `ratingKey()`; undefined for the start. */
+  /** See `MessageList.keyOf()`; undefined for the start. */
   readonly key?: string | undefined
   readonly skip: number
 }
@@ -40,7 +40,7 @@ export function createDeskItems(list: MessageList): DeskItems {
   let items: readonly DeskItem[] = []
 
   const place = (transcript: readonly ConversationMessage[]): readonly ConversationMessage[] => {
-    const indices = new Map(transcript.map((each, index) => [keyOf(each), index]))
+    const indices = new Map(transcript.map((each, index) => [list.keyOf(each), index]))
     const placed: ConversationMessage[] = []
     let next = 0
     for (const { anchor, message } of items) {
@@ -61,12 +61,14 @@ export function createDeskItems(list: MessageList): DeskItems {
     find,
     add(fields) {
       const transcript = list.get().filter(each => !find(each.id))
-      const index = transcript.findLastIndex(each => keyOf(each) !== undefined)
-      const anchor = { key: transcript[index] && keyOf(transcript[index]), skip: transcript.length - 1 - index }
-      set([...items, { anchor, message: message({ messageId: undefined, ...fields }) }].slice(-KEPT))
+      const index = transcript.findLastIndex(each => list.keyOf(each) !== undefined)
+      const anchor = { key: transcript[index] && list.keyOf(transcript[index]), skip: transcript.length - 1 - index }
+      set([...items, { anchor, message: list.create({ messageId: undefined, ...fields }) }].slice(-KEPT))
     },
     change(id, changes) {
-      set(items.map(each => (each.message.id === id ? { ...each, message: changed(each.message, changes) } : each)))
+      set(
+        items.map(each => (each.message.id === id ? { ...each, message: list.changed(each.message, changes) } : each)),
+      )
     },
     clear: () => set([]),
     toStored: () =>
@@ -85,7 +87,7 @@ export function createDeskItems(list: MessageList): DeskItems {
           const isUser = author === 'user'
           return {
             anchor: { key: typeof key === 'string' ? key : undefined, skip: Number(skip) || 0 },
-            message: message({
+            message: list.create({
               id,
               author: isUser ? 'user' : 'colleague',
               authorName: typeof authorName === 'string' ? authorName : undefined,
@@ -104,11 +106,6 @@ export function createDeskItems(list: MessageList): DeskItems {
       )
     },
   }
-}
-
-/** Identifies a message of the agent, on this page and the next. */
-function keyOf(item: ConversationMessage): string | undefined {
-  return item.author === 'agent' && item.messageId !== undefined ? ratingKey(item) : undefined
 }
 
 /** Index of the first message that is later; the end where none is. */

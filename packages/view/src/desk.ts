@@ -1,6 +1,6 @@
-import { type AiAgent, MessageError, type TranscriptEntry } from '@aiagent/client'
-import { DESK_FAILED } from './conversation-error.ts'
-import { type ConversationEscalation, maskedRanges } from './conversation-message.ts'
+import type { AiAgent, TranscriptEntry } from '@aiagent/client'
+import type { DESK_FAILED } from './conversation-error.ts'
+import type { ConversationEscalation } from './conversation-message.ts'
 import { createDeskItems } from './desk-items.ts'
 import { hold, isHeld, type Release } from './desk-lock.ts'
 import type { LiveDesk, LiveDeskMessage, OpenLiveDesk } from './live-desk.ts'
@@ -63,7 +63,7 @@ interface StoredDesk {
 /** An error of the desk, as the snapshot has it. */
 class DeskError extends Error {
   override readonly name = 'DeskError'
-  readonly code = DESK_FAILED
+  readonly code: typeof DESK_FAILED = 'DESK_FAILED'
 }
 
 /*
@@ -252,13 +252,12 @@ export function createDesk(
   const say = (at: OpenDesk, text: string): string => {
     const preview = agent.previewMasking(text)
     if (preview.isBlocked)
-      throw new MessageError(
+      throw store.refusal(
         'The message was not sent to the live desk: masking is required, and no rules are active.',
         'masking_unavailable',
       )
     const { content } = preview
-    const ranges = maskedRanges(preview)
-    if (ranges.length > 0) list.mask(content, ranges)
+    const ranges = list.mask(preview)
     const id = newId()
     items.add({
       id,
@@ -488,7 +487,7 @@ export function createDesk(
   return {
     async send(text, isForAgent) {
       await restoring
-      if (isElsewhere) throw new MessageError('The conversation goes on with a colleague in another tab.', 'invalid')
+      if (isElsewhere) throw store.refusal('The conversation goes on with a colleague in another tab.')
       if (open && !isForAgent) return say(open, text)
       const work = store.send(text)
       // An agent that is ready has recorded it, and may answer before the promise settles.

@@ -1,9 +1,18 @@
-import { type AiAgent, type DeliveryState, type FeedbackRating, ROLE, type TranscriptEntry } from '@aiagent/client'
+import {
+  type AiAgent,
+  type DeliveryState,
+  type FeedbackRating,
+  type MaskingPreview,
+  ROLE,
+  type TranscriptEntry,
+} from '@aiagent/client'
 import {
   type ConversationEscalation,
   type ConversationMessage,
   changed,
   conversationMessage,
+  message as create,
+  maskedRanges,
   NONE,
   type TextRange,
 } from './conversation-message.ts'
@@ -50,8 +59,14 @@ export interface MessageList {
   /** Begins a session: ratings reach it alone, and another of its answers may have the same id. */
   enter(sessionId: string | undefined): void
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
-  /** Masking replaced parts of a text that is about to be shown. */
-  mask(content: string, ranges: readonly TextRange[]): void
+  /** Masking replaced parts of a text that is about to be shown. Returns where. */
+  mask(preview: MaskingPreview): readonly TextRange[]
+  /** A message that no transcript has. */
+  readonly create: typeof create
+  /** A message with other values. */
+  readonly changed: typeof changed
+  /** Identifies a message of the agent, on this page and the next. */
+  keyOf(message: ConversationMessage): string | undefined
   /** Sets what adds messages that no transcript has to the list. */
   place(place?: (items: readonly ConversationMessage[]) => readonly ConversationMessage[]): void
   kept(): KeptFacts
@@ -187,9 +202,14 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
         () => ({ delivery }),
       )
     },
-    mask(content, ranges) {
-      kept = { ...kept, masked: { ...kept.masked, [content]: ranges } }
+    mask(preview) {
+      const ranges = maskedRanges(preview)
+      if (ranges.length > 0) kept = { ...kept, masked: { ...kept.masked, [preview.content]: ranges } }
+      return ranges
     },
+    create,
+    changed,
+    keyOf: item => (item.author === 'agent' && item.messageId !== undefined ? ratingKey(item) : undefined),
     place(place) {
       placed = place
       snapshot = undefined
@@ -207,7 +227,7 @@ interface Feedback {
 }
 
 /** Identifies a message in the service, which may count its ids from 1 in each session. */
-export function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
+function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
   return `${sessionId} ${messageId}`
 }
 

@@ -3,7 +3,6 @@ import {
   type AiAgent,
   createFeedbackMessage,
   type InitializationResult,
-  MessageError,
   type Portal,
   SDKError,
   type UserProfile,
@@ -70,7 +69,7 @@ export function createActions(
     }
   }
   const submit = async (text: string, isForAgent = false) => {
-    if (!text.trim()) throw invalid('The text is blank.')
+    if (!text.trim()) throw store.refusal('The text is blank.')
     const open = desk && (await desk)
     const id = await (open ? open.send(text, isForAgent) : store.send(text))
     if (store.getSnapshot().draft === text) store.setDraft('')
@@ -88,14 +87,15 @@ export function createActions(
         ? start()
         : attempt(async () => {
             if (desk && (await desk)?.retry(id)) return
-            if (!agent.delivery(id)?.retry()) throw invalid('The message cannot be sent again.')
+            if (!agent.delivery(id)?.retry()) throw store.refusal('The message cannot be sent again.')
           }),
     cancel: id => agent.delivery(id)?.cancel() ?? false,
     send: (text = store.getSnapshot().draft) => attempt(() => submit(text)),
     choose: (messageId, option) =>
       attempt(() => {
         const item = store.list.find(messageId)
-        if (!item?.canChoose || !item.options.includes(option)) throw invalid('The message does not offer this option.')
+        if (!item?.canChoose || !item.options.includes(option))
+          throw store.refusal('The message does not offer this option.')
         return submit(option, true)
       }),
     select: choice =>
@@ -114,7 +114,7 @@ export function createActions(
     rate: (messageId, rating) =>
       attempt(async () => {
         const item = store.list.find(messageId)
-        if (!item?.canRate || !item.messageId) throw invalid('The message cannot be rated.')
+        if (!item?.canRate || !item.messageId) throw store.refusal('The message cannot be rated.')
         await agent.send(createFeedbackMessage({ rating, answerMessageId: item.messageId }))
         store.list.rate(item, rating)
         store.save()
@@ -134,8 +134,4 @@ export function createActions(
       return exportConversation(store.list.get(), format)
     },
   }
-}
-
-function invalid(message: string): MessageError {
-  return new MessageError(message, 'invalid')
 }

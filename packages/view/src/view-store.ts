@@ -1,5 +1,13 @@
-import type { AgentEvents, AgentEventType, AiAgent, DeliveryState, TranscriptEntry } from '@aiagent/client'
-import { type ConversationMessage, heldMessage, maskedRanges } from './conversation-message.ts'
+import {
+  type AgentEvents,
+  type AgentEventType,
+  type AiAgent,
+  type DeliveryState,
+  MessageError,
+  type MessageErrorReason,
+  type TranscriptEntry,
+} from '@aiagent/client'
+import { type ConversationMessage, heldMessage } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
 import { createNotifier } from './notifier.ts'
@@ -21,6 +29,8 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   send(text: string): Promise<string>
   /** Stores ratings, masked parts and the draft, where it is given, with the session. */
   save(changes?: Unsaved): void
+  /** The error of an action that is refused. @param reason default: `invalid` */
+  refusal(message: string, reason?: MessageErrorReason): MessageError
   /** Settles when what was to be read and stored so far is. */
   stored(): Promise<void>
 }
@@ -146,7 +156,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     }
     const written = sending ?? list.held().find(({ id }) => id === message.messageId)?.content
     if (written !== undefined && message.content !== undefined && written !== message.content) {
-      list.mask(message.content, maskedRanges(agent.previewMasking(written)))
+      list.mask(agent.previewMasking(written))
       save()
     }
     watch(list.add(entry))
@@ -260,6 +270,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     list,
     change,
     save,
+    refusal: (message, reason = 'invalid') => new MessageError(message, reason),
     stored: () => storing,
     subscribe(listener) {
       const stop = notifier.subscribe(listener)
