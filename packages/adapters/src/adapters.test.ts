@@ -2,6 +2,7 @@ import { createEmulator } from '@aiagent/emulator'
 import { eventually } from '@aiagent/test-support'
 import type { ConversationMessage } from '@aiagent/view'
 import { describe, expect, it } from 'vitest'
+import { ASK, handingOver, ScriptedDesk } from '../../view/test/scripted-desk.ts'
 import { ask, chunksOf, open } from '../test/open-conversation.ts'
 import { createChatTransport, toChatMessage } from './ai-sdk.ts'
 import { toExternalStore } from './assistant-ui.ts'
@@ -62,6 +63,38 @@ describe('the chat transport', () => {
     })
     directLine.end()
     transport.close()
+    await close()
+  })
+
+  it('[VIEW-12] [VIEW-40] marks where a colleague continues, and where the agent does again', async () => {
+    const desk = new ScriptedDesk()
+    const emulator = createEmulator({ reply: handingOver })
+    const { view, close } = await open({}, {}, emulator, true, { escalate: desk.escalate })
+    const directLine = createDirectLine(view)
+    const activities: Activity[] = []
+    directLine.activity$.subscribe({ next: each => void activities.push(each) })
+    await view.send(ASK)
+    await eventually(() => desk.isOpen)
+    desk.say('Good morning')
+    await eventually(() => view.getSnapshot().messages.some(({ content }) => content === 'Good morning'))
+    view.endDesk()
+    await eventually(() => view.getSnapshot().messages.at(-1)?.mark === 'desk_closed')
+    await eventually(() => activities.at(-1)?.name)
+    const ofDesk = activities.filter(({ channelData }) => Object(channelData?.['message']).author === 'colleague')
+    expect(ofDesk).toMatchObject([
+      { type: 'event', name: 'handoff.status', value: { state: 'accepted' } },
+      { type: 'message', text: 'Good morning', from: { role: 'bot' } },
+      { type: 'event', name: 'handoff.status', value: { state: 'completed' } },
+    ])
+    const { messages } = view.getSnapshot()
+    const lastParts = messages.slice(-3).map(message => toChatMessage(message).parts[0])
+    expect(lastParts).toMatchObject([
+      { type: 'data-desk', data: { mark: 'desk_opened' } },
+      { type: 'text', text: 'Good morning' },
+      { type: 'data-desk', data: { mark: 'desk_closed' } },
+    ])
+    expect(toExternalStore(view).messages).toEqual(messages.filter(({ mark }) => !mark))
+    directLine.end()
     await close()
   })
 

@@ -13,6 +13,8 @@ export type AnswerPart =
   | { type: 'data-options'; data: Pick<ConversationMessage, 'options' | 'chosenOption' | 'canChoose'> }
   /** A hand-over to a human. */
   | { type: 'data-escalation'; data: NonNullable<ConversationMessage['escalation']> }
+  /** A colleague continues at a live desk from here on, or has left it. Such a message has no text. */
+  | { type: 'data-desk'; data: Pick<ConversationMessage, 'mark' | 'authorName'> }
   /** Id of the message in a conversation view, to rate it with `rate()`. */
   | { type: 'data-message'; data: Pick<ConversationMessage, 'id' | 'canRate' | 'time' | 'authorName'> }
 
@@ -205,7 +207,7 @@ export function toChatMessage(message: ConversationMessage): AgentChatMessage {
     metadata: message,
     parts: [
       ...(reasoning ? [{ type: 'reasoning', text: reasoning, state: 'done' } as const] : []),
-      { type: 'text', text: content, state: 'done' },
+      ...(message.mark ? [] : [{ type: 'text', text: content, state: 'done' } as const]),
       ...partsOf(message),
     ],
   }
@@ -233,8 +235,9 @@ function chunksOf(message: ConversationMessage): AnswerChunk[] {
 
 function partsOf(message: ConversationMessage): AnswerPart[] {
   const { id, author, sources, options, chosenOption, canChoose, escalation, canRate, time, authorName } = message
-  const { workflow, input, data } = message
+  const { mark, workflow, input, data } = message
   if (author === 'user') return []
+  if (mark) return [{ type: 'data-desk', data: { mark, authorName } }]
   return [
     ...sources.flatMap<AnswerPart>(({ title, url }, index) =>
       url ? [{ type: 'source-url', sourceId: `${id}-${index}`, url, title }] : [],

@@ -32,7 +32,7 @@ export interface AssistantUiMessage {
 
 /** What `useExternalStoreRuntime()` of assistant-ui takes. */
 export interface AssistantUiStore {
-  /** The messages of the view, oldest first. */
+  /** The messages of the view, oldest first, without the marks of a live desk: `view.getSnapshot().desk` has its state. */
   readonly messages: readonly ConversationMessage[]
   /** Converts a message of the view; assistant-ui caches the result for each message. */
   readonly convertMessage: (message: ConversationMessage) => AssistantUiMessage
@@ -67,7 +67,7 @@ export function toExternalStore(view: ConversationView): AssistantUiStore {
   const { messages, isWorking, gate, needsLogin } = view.getSnapshot()
   const question = messages.findLast(({ canChoose }) => canChoose)
   return {
-    messages,
+    messages: messages.some(({ mark }) => mark) ? messages.filter(({ mark }) => !mark) : messages,
     convertMessage,
     isRunning: isWorking,
     isSendDisabled: gate !== undefined || needsLogin,

@@ -5,8 +5,12 @@ export type { ObservableLike, ObserverLike } from './observable.ts'
 
 /** An activity of the Bot Framework, with the fields that this adapter writes. */
 export interface Activity {
-  /** `message` for texts, `typing` while the agent works on an answer, `event` for the echo of a rating. */
+  /** `message` for texts, `typing` while the agent works on an answer, `event` for the echo of a rating and for a hand-over. */
   readonly type: 'message' | 'typing' | 'event'
+  /** `handoff.status`, the Bot Framework's event of a hand-over to a colleague. */
+  readonly name?: 'handoff.status'
+  /** Of a hand-over: `accepted` when a colleague continues at a live desk, `completed` when the colleague has left it. */
+  readonly value?: { readonly state: 'accepted' | 'completed' }
   /** Unique. For a message its id in the conversation view. */
   readonly id: string
   /** Time as an ISO 8601 string in UTC. */
@@ -219,9 +223,16 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
 }
 
 function activityOf({ message, place, clientId: clientActivityID, entities }: Emitted): Activity {
-  const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources, input } = message
+  const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources, input, mark } = message
   const isUser = author === 'user'
   const sendStatus = delivery && sendStatusOf(delivery)
+  if (mark)
+    return {
+      ...activity('event', 'agent', id, time, authorName),
+      name: 'handoff.status',
+      value: { state: mark === 'desk_opened' ? 'accepted' : 'completed' },
+      channelData: { message, 'webchat:sequence-id': place },
+    }
   return {
     ...activity('message', isUser ? USER : 'agent', id, time, authorName),
     text: sources.reduce((text, source) => text + linkOf(source), content),

@@ -1,6 +1,6 @@
 import { AiAgent, type AiAgentConfig, type Environment } from '@aiagent/client'
 import { createEmulator } from '@aiagent/emulator'
-import { createConversationView } from '@aiagent/view'
+import { type ConversationViewOptions, createConversationView } from '@aiagent/view'
 import type { AnswerChunk } from '../src/ai-sdk.ts'
 
 const reply = ({ text }: { text: string }) =>
@@ -17,13 +17,14 @@ export async function open(
   environment: Partial<Environment> = {},
   emulator = createEmulator({ reply }),
   isStarted = true,
+  viewOptions: ConversationViewOptions = {},
 ) {
   const { fetch, WebSocket, origin } = emulator
   const agent = new AiAgent(
     { id: 'help', endpoint: origin, enableLogging: false, baseReconnectDelay: 1, maxReconnectDelay: 1, ...config },
     { fetch, WebSocket, ...environment },
   )
-  const view = createConversationView(agent)
+  const view = createConversationView(agent, viewOptions)
   if (isStarted) await view.start()
   const session = () => [...emulator.world.sessions.keys()].at(-1) ?? ''
   const history = () =>

@@ -12,6 +12,8 @@ export type AiAgentChatPart =
   | { type: 'data-options'; data: Pick<ConversationMessage, 'options' | 'chosenOption' | 'canChoose'> }
   /** A hand-over to a human. */
   | { type: 'data-escalation'; data: NonNullable<ConversationMessage['escalation']> }
+  /** A colleague continues at a live desk from here on, or has left it. Such a message has no text. */
+  | { type: 'data-desk'; data: Pick<ConversationMessage, 'mark' | 'authorName'> }
 
 /** A message in the form of the AI SDK. It stays the same object until the message changes. */
 export interface AiAgentChatMessage {
@@ -152,13 +154,13 @@ const membersOf = /* @__PURE__ */ once((view: ConversationView): Members => {
 
 /** A message that does not change stays the same object. */
 const chatMessage = /* @__PURE__ */ once((metadata: ConversationMessage): AiAgentChatMessage => {
-  const { id, author, content, sources, options, chosenOption, canChoose, escalation } = metadata
+  const { id, author, authorName, mark, content, sources, options, chosenOption, canChoose, escalation } = metadata
   return {
     id,
     role: author === 'user' ? author : 'assistant',
     metadata,
     parts: [
-      { type: 'text', text: content, state: 'done' },
+      mark ? { type: 'data-desk', data: { mark, authorName } } : { type: 'text', text: content, state: 'done' },
       ...sources.flatMap(({ title, url }, index) =>
         url ? [{ type: 'source-url', sourceId: `${id}-${index}`, url, title } as const] : [],
       ),
