@@ -70,8 +70,8 @@ const vendor: Vendor = {
         close = listener
       },
       sendMessage: async text => {
-        answer({ id: '1', text, from: 'customer', staffName: 'Ada' })
-        answer({ id: '2', text: `You wrote: ${text}`, from: 'staff', staffName: 'Ada' })
+        answer({ id: '1', text, from: 'customer', staffName: 'Support' })
+        answer({ id: '2', text: `You wrote: ${text}`, from: 'staff', staffName: 'Support' })
       },
       close: async () => close(),
       disconnect: () => {},
@@ -104,7 +104,7 @@ await opened
 const answered = shown(() => view.getSnapshot().messages.at(-1)?.content === 'You wrote: Good day')
 await view.send('Good day')
 await answered
-assert.deepEqual(view.getSnapshot().desk, { isElsewhere: false, name: 'Ada', isTyping: false })
+assert.deepEqual(view.getSnapshot().desk, { isElsewhere: false, name: 'Support', isTyping: false })
 const closed = shown(() => !view.getSnapshot().desk)
 close()
 await closed

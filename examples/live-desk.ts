@@ -25,9 +25,9 @@ const openDesk: OpenLiveDesk = (_escalation, { signal }) => {
     leave = resolve
   })
   const desk: LiveDesk = {
-    name: 'Ada',
+    name: 'Support',
     send: text => {
-      void writer.write(`Ada heard: ${text}`).catch(() => {})
+      void writer.write(`Support heard: ${text}`).catch(() => {})
       if (text === 'Good bye') leave()
     },
     messages: texts.readable,
@@ -51,10 +51,10 @@ const shown = (isReady: () => boolean) =>
   })
 
 await view.start()
-const opened = shown(() => view.getSnapshot().desk?.name === 'Ada')
+const opened = shown(() => view.getSnapshot().desk?.name === 'Support')
 await view.send('A person, please')
 await opened
-const answered = shown(() => view.getSnapshot().messages.at(-1)?.content === 'Ada heard: Good day')
+const answered = shown(() => view.getSnapshot().messages.at(-1)?.content === 'Support heard: Good day')
 await view.send('Good day')
 await answered
 const closed = shown(() => !view.getSnapshot().desk)
@@ -67,9 +67,9 @@ assert.deepEqual(
     'agent: A colleague takes over.',
     'colleague: desk_opened',
     'user: Good day',
-    'colleague: Ada heard: Good day',
+    'colleague: Support heard: Good day',
     'user: Good bye',
-    'colleague: Ada heard: Good bye',
+    'colleague: Support heard: Good bye',
     'colleague: desk_closed',
   ],
 )

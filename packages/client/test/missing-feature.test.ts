@@ -117,7 +117,7 @@ describe('the strategies of tokens', () => {
   const setUpToken = async () => {
     const { setUp } = await import('./agent-harness.ts')
     const { clock, emulator, make } = setUp()
-    const accessToken = emulator.control.issueToken({ subject: 'Ada' })
+    const accessToken = emulator.control.issueToken({ subject: 'customer' })
     return { ...make({ auth: { type: 'pre-auth', accessToken } }), clock, emulator, accessToken }
   }
 
@@ -161,7 +161,7 @@ describe('the strategies of tokens', () => {
   it('[REL-37] reject updateAccessToken() while they cannot be loaded, and the next call loads them', async () => {
     withhold(STRATEGIES)
     const { agent, emulator } = await setUpToken()
-    const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
+    const next = emulator.control.issueToken({ subject: 'customer', lifeSeconds: 7_200 })
     expect(await rejection(agent.updateAccessToken(next))).toMatchObject(missing)
     expect(await agent.getAccessToken()).toBeNull()
     vi.doUnmock(STRATEGIES)
@@ -174,7 +174,7 @@ describe('the strategies of tokens', () => {
   it('[REL-37] reject initialize() and updateAccessToken() after 30 seconds without an answer, and the next calls load them', async () => {
     const { isAsked, arrive } = delayed(STRATEGIES)
     const { agent, clock, emulator } = await setUpToken()
-    const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
+    const next = emulator.control.issueToken({ subject: 'customer', lifeSeconds: 7_200 })
     const failures = [agent.initialize(), agent.updateAccessToken(next)].map(rejection)
     expect(await agent.getAccessToken()).toBeNull()
     await isAsked
@@ -204,7 +204,7 @@ describe('the strategies of tokens', () => {
 
   it('[AUTH-01] have a token that the host replaces while they load', async () => {
     const { agent, emulator } = await setUpToken()
-    const next = emulator.control.issueToken({ subject: 'Ada', lifeSeconds: 7_200 })
+    const next = emulator.control.issueToken({ subject: 'customer', lifeSeconds: 7_200 })
     await agent.updateAccessToken(next)
     await agent.initialize()
     expect(await agent.getAccessToken()).toBe(next)
@@ -243,7 +243,7 @@ describe('the strategies of tokens', () => {
   it('[AUTH-01] have the token of another user that the host supplies while they load', async () => {
     const { arrive } = delayed(STRATEGIES)
     const { agent, emulator } = await setUpToken()
-    const next = emulator.control.issueToken({ subject: 'Bob' })
+    const next = emulator.control.issueToken({ subject: 'next-customer' })
     const replacing = agent.updateAccessToken(next, { userChanged: true })
     arrive()
     await replacing
@@ -256,7 +256,7 @@ describe('the strategies of tokens', () => {
     withhold(STRATEGIES)
     const { setUp } = await import('./agent-harness.ts')
     const { emulator, make } = setUp()
-    const token = emulator.control.issueToken({ subject: 'Ada' })
+    const token = emulator.control.issueToken({ subject: 'customer' })
     const { agent } = make({ auth: { getToken: async () => token } })
     expect(await agent.initialize()).toEqual({ status: 'ready' })
     expect(await agent.getAccessToken()).toBe(token)
@@ -290,7 +290,7 @@ describe('the code of a login', () => {
     const location = { href: 'https://app.test/chat', origin: 'https://app.test', assign: vi.fn() }
     const sessionStorage = new FakeStorage()
     const { clock, emulator, make } = setUp({}, { page: pageWithWindow({ location }), sessionStorage })
-    const accessToken = emulator.control.issueToken({ subject: 'Ada' })
+    const accessToken = emulator.control.issueToken({ subject: 'customer' })
     const key = userKey('https://login.test', config.clientId)
     sessionStorage.setItem(key, storedText({ loginId: 'a', accessToken }, clock.now()))
     const { agent } = make({ id: 'account', auth: { type: 'pkce', config } })

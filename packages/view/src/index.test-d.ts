@@ -115,7 +115,7 @@ describe('a view', () => {
     assertType<LiveDeskOptions>({ handle: '1' })
     assertType<ConversationDesk | undefined>(snapshot.desk)
     // @ts-expect-error a state of the desk says where it is open
-    assertType<ConversationDesk>({ name: 'Ada', isTyping: false })
+    assertType<ConversationDesk>({ name: 'Support', isTyping: false })
   })
 
   it('ConversationFormat: forms of the export', () => {

@@ -45,14 +45,14 @@ describe('a live desk', () => {
     const { handedOver, desk, emulator } = setUp()
     const { view, leave } = await handedOver()
     expect(shown(view)).toEqual(HANDED_OVER)
-    desk.set({ name: 'Ada', typing: true })
+    desk.set({ name: 'Support', typing: true })
     await eventually(() => view.getSnapshot().desk?.isTyping)
-    expect(view.getSnapshot().desk).toEqual({ isElsewhere: false, name: 'Ada', isTyping: true })
+    expect(view.getSnapshot().desk).toEqual({ isElsewhere: false, name: 'Support', isTyping: true })
     desk.typing = false
-    desk.say('Good day, this is Ada.')
+    desk.say('Good day, this is Support.')
     await eventually(() => view.getSnapshot().messages.length === 4)
     expect(view.getSnapshot()).toMatchObject({ desk: { isTyping: false }, unread: 2 })
-    expect(view.getSnapshot().messages.at(-1)).toMatchObject({ author: 'colleague', authorName: 'Ada' })
+    expect(view.getSnapshot().messages.at(-1)).toMatchObject({ author: 'colleague', authorName: 'Support' })
     view.setDraft('my router is broken')
     const id = await view.send()
     expect(view.getSnapshot().draft).toBe('')
@@ -65,7 +65,7 @@ describe('a live desk', () => {
     await say(view, 'thanks', 9)
     expect(shown(view)).toEqual([
       ...HANDED_OVER,
-      'colleague: Good day, this is Ada.',
+      'colleague: Good day, this is Support.',
       'user: my router is broken',
       'colleague: A new one is on its way.',
       'colleague: Good bye.',
@@ -76,7 +76,9 @@ describe('a live desk', () => {
     expect(sentTo(emulator)).toEqual([ASK, 'thanks'])
     expect(desk.isOpen).toBe(false)
     const text = await view.export('text')
-    expect(text).toMatch(/\[colleague continues\][\s\S]*Ada \(.*\):\nGood day, this is Ada\.[\s\S]*\[Ada has left\]/)
+    expect(text).toMatch(
+      /\[colleague continues\][\s\S]*Support \(.*\):\nGood day, this is Support\.[\s\S]*\[Support has left\]/,
+    )
     await leave()
   })
 
@@ -213,7 +215,7 @@ describe('a live desk and a reload', () => {
     const { page, handedOver, desk } = setUp()
     const first = await handedOver()
     desk.say('Good day.')
-    await first.view.send('hello Ada')
+    await first.view.send('hello Support')
     await eventually(() => first.view.getSnapshot().messages.length === 5)
     const before = shown(first.view)
     await turnEventLoop()
@@ -355,13 +357,13 @@ describe('a live desk and other tabs', () => {
     expect(await rejection(first.view.send('hello'))).toMatchObject({ reason: 'invalid' })
     const third = await openTab()
     await until(() => third.view.getSnapshot().desk?.isElsewhere, 'the notice in a new tab')
-    await second.view.send('to Ada')
-    expect(desk).toMatchObject({ heard: ['to Ada'], opened: { length: 1 } })
+    await second.view.send('to Support')
+    expect(desk).toMatchObject({ heard: ['to Support'], opened: { length: 1 } })
     desk.leave()
     await until(() => !first.view.getSnapshot().desk && !third.view.getSnapshot().desk, 'the end')
     await first.view.send('hello')
     await until(() => shown(first.view).at(-1) === 'agent: You said: hello', 'an answer')
-    expect(desk.heard).toEqual(['to Ada'])
+    expect(desk.heard).toEqual(['to Support'])
     expect(sentTo(emulator)).toEqual([ASK, 'hello'])
   })
 

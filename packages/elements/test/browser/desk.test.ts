@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium())('a chat with a colleague in the element', () => 
     await page.getByText('You are chatting with Our team').waitFor()
     // The way out is not offered while the colleague is here.
     expect(await page.locator('ai-agent-chat .escalation').count()).toBe(0)
-    await page.evaluate("desk.say('Good day, this is Ada.')")
+    await page.evaluate("desk.say('Good day, this is Support.')")
     await page.locator('ai-agent-chat .colleague').getByText('Good day').waitFor()
     await write(page, 'My router is broken')
     await page.getByText('Sent').waitFor()

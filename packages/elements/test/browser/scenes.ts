@@ -109,7 +109,7 @@ const FULL = '<style>ai-agent-chat{block-size:100vh;border:0;border-radius:0}</s
 export const WITH_DESK = `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>
 <script>
 const desk = globalThis.desk = { heard: [], opened: [], queue: [], wake() {}, say(text) { this.typing = false; this.queue.push(text); this.wake() },
-  type() { this.name = 'Ada'; this.typing = true; this.queue.push({}); this.wake() } }
+  type() { this.name = 'Support'; this.typing = true; this.queue.push({}); this.wake() } }
 addEventListener('aiagent-ready', event => { desk.agent = event.detail.agent })
 document.querySelector('ai-agent-chat').escalate = (escalation, { handle, signal }) => {
   desk.opened.push(handle ?? 'new')
@@ -209,7 +209,7 @@ export const SCENES: readonly Scene[] = [
       await online(page)
       await ask(page, 'I want to talk to a person', 'A colleague')
       await page.getByText('You are chatting with Our team').waitFor()
-      await page.evaluate("desk.say('Good day, this is Ada.')")
+      await page.evaluate("desk.say('Good day, this is Support.')")
       await ask(page, 'My router is broken', 'My router')
       await page.evaluate('desk.type()')
       await page.locator('ai-agent-chat .colleague .working').waitFor()
