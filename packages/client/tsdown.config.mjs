@@ -15,7 +15,7 @@ const SHARED_FILES = [
   // feature that imports only another file would divide these in the bundle of a page.
   {
     name: 'agent',
-    test: /[\\/]client[\\/]src[\\/](?:ai-agent|version|agent[\\/]preload|contact-center[\\/]portal[\\/]gates|log[\\/]transcript|outbox[\\/]message-queue)\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:ai-agent|version|agent[\\/]preload|contact-center[\\/]portal[\\/]gates|log[\\/]host-transcript|outbox[\\/]message-queue)\.ts$/,
     priority: 1,
   },
   // The strategies that an anonymous page never runs. What they import is in the files above.
@@ -143,6 +143,8 @@ function indexByFile() {
           return `export * from "./${fileName}";`
         })
         .replace(/^export \{.+\};$/m, '')
+      if (/^(?!export \* from )./m.test(index.code))
+        throw new Error('The index contains code, whose names would be lost: name its module in SHARED_FILES.')
     },
   }
 }

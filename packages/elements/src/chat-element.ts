@@ -12,7 +12,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
   'header,title,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'escalate'] as const
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'suggestions', 'escalate'] as const
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.
@@ -48,6 +48,7 @@ export class AiAgentChatElement extends Base {
   #strings: ChatStringOverrides | undefined
   #onLogin: (() => unknown) | undefined
   #renderMessage: RenderMessage | undefined
+  #suggestions: readonly string[] | undefined
   #escalate: OpenLiveDesk | undefined
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
@@ -123,6 +124,15 @@ export class AiAgentChatElement extends Base {
   }
   set renderMessage(renderMessage: RenderMessage | undefined) {
     this.#renderMessage = renderMessage ?? undefined
+    this.#schedule()
+  }
+
+  /** Questions that an empty conversation offers: one click sends one. @default undefined */
+  get suggestions(): readonly string[] | undefined {
+    return this.#suggestions
+  }
+  set suggestions(suggestions: readonly string[] | undefined) {
+    this.#suggestions = suggestions ?? undefined
     this.#schedule()
   }
 
@@ -293,6 +303,9 @@ export class AiAgentChatElement extends Base {
       },
       get renderMessage() {
         return element.#renderMessage
+      },
+      get suggestions() {
+        return element.#suggestions
       },
       get escalate() {
         return element.#escalate

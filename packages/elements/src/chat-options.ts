@@ -37,6 +37,8 @@ export interface ChatHost {
   readonly isClosable: boolean
   readonly onLogin: (() => unknown) | undefined
   readonly renderMessage: RenderMessage | undefined
+  /** Questions that an empty conversation offers. */
+  readonly suggestions: readonly string[] | undefined
   readonly escalate: OpenLiveDesk | undefined
   /** Whether a slot of the element has content of the host app. */
   hasSlotted(name: string): boolean

@@ -1,4 +1,5 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
+import type { OpenLiveDesk } from '@aiagent/view'
 import type { AiAgentChatElement } from './chat-element.ts'
 import type { ChatStringOverrides, RenderMessage } from './chat-options.ts'
 import { launcherTexts } from './launcher-strings.ts'
@@ -10,7 +11,7 @@ import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 /** What the chat takes from the launcher. */
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage'] as const
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'suggestions', 'escalate'] as const
 const SLOTS = ['header', 'composer', 'empty', 'consent']
 /** Attributes of the chat, which are passed on. */
 const PASSED = [
@@ -38,8 +39,8 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  * approached, the chat is opened with the first click, and stays as it is while it is closed. Until it is shown, a heading with a
  * button to close is in its place. A user who declines the consent closes it.
  *
- * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings`, `onLogin`
- * and `renderMessage` of the chat. Both are passed on, also when they change later. Events: those of the chat, `aiagent-open`,
+ * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings`, `onLogin`,
+ * `renderMessage`, `suggestions` and `escalate` of the chat. Both are passed on, also when they change later. Events: those of the chat, `aiagent-open`,
  * and `aiagent-close`, however it is closed.
  */
 export class AiAgentLauncherElement extends Base {
@@ -56,6 +57,10 @@ export class AiAgentLauncherElement extends Base {
   declare onLogin?: (() => unknown) | undefined
   /** Draws messages in place of the chat. @default undefined */
   declare renderMessage?: RenderMessage | undefined
+  /** Questions that an empty conversation offers. @default undefined */
+  declare suggestions?: readonly string[] | undefined
+  /** Opens a chat with a colleague in the same list. Set it before the chat opens. @default undefined */
+  declare escalate?: OpenLiveDesk | undefined
 
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement

@@ -23,4 +23,4 @@ export type {
   LiveDeskOptions,
   OpenLiveDesk,
 } from './live-desk.ts'
-export type { ViewPlatform } from './view-platform.ts'
+export type { TabChannel, TabLocks, ViewPlatform } from './view-platform.ts'

@@ -12,10 +12,23 @@ export interface ViewPlatform {
   setTimer(callback: () => void, ms: number): () => void
   /** Milliseconds since the epoch. */
   now(): number
-  /** Locks that the tabs of the browser share, for a live desk. @default each tab is alone */
-  readonly locks?: Pick<LockManager, 'request' | 'query'> | undefined
-  /** A channel between those tabs. @default none */
-  createChannel?(name: string): Pick<BroadcastChannel, 'onmessage' | 'postMessage' | 'close'> | undefined
+  /** Locks that the tabs of the browser share, for a live desk: `navigator.locks`. @default each tab is alone */
+  readonly locks?: TabLocks | undefined
+  /** A channel between those tabs: a `BroadcastChannel`. @default none */
+  createChannel?(name: string): TabChannel | undefined
+}
+
+/** The part of `LockManager` that the view uses; not every host has the types of the DOM. */
+export interface TabLocks {
+  request(name: string, options: { signal: AbortSignal }, grant: () => Promise<void>): Promise<unknown>
+  query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>
+}
+
+/** The part of `BroadcastChannel` that the view uses. */
+export interface TabChannel {
+  onmessage: ((event: never) => unknown) | null
+  postMessage(message: unknown): void
+  close(): void
 }
 
 /** The platform of a browser or Node: what does not exist is replaced by a visible page without frames, and a network. */

@@ -6,7 +6,7 @@ import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { Announcer } from './announcer.ts'
 
 /** What the components share. It is replaced as a whole, so that a component can compare it. */
-export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit' | 'renderMessage'> {
+export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'> {
   readonly agent: AiAgent
   readonly view: ConversationView
   readonly announcer: Announcer

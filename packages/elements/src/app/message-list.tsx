@@ -7,6 +7,7 @@ import { createMessageAnnouncements } from './announce-messages.ts'
 import type { ChatSettings } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
 import { messageGroups } from './message-groups.tsx'
+import { Options } from './message-row.tsx'
 import { useTimes } from './times.ts'
 import { useEndOfList } from './use-end-of-list.ts'
 import { useOpening } from './use-opening.ts'
@@ -115,7 +116,13 @@ function useSkipping(log: RefObject<HTMLElement | null>): void {
   })
 }
 
-function Empty({ settings: { strings }, isSlotted }: { settings: ChatSettings; isSlotted: boolean }) {
+function Empty({
+  settings: { strings, suggestions = [], view },
+  isSlotted,
+}: {
+  settings: ChatSettings
+  isSlotted: boolean
+}) {
   return (
     <div class={isSlotted ? '' : 'empty'} part="empty">
       <slot name="empty">
@@ -125,6 +132,7 @@ function Empty({ settings: { strings }, isSlotted }: { settings: ChatSettings; i
         <h3 class="panel-title">{strings.emptyTitle}</h3>
         <p class="panel-text">{strings.emptyText}</p>
       </slot>
+      {suggestions.length > 0 && <Options strings={strings} options={suggestions} onTake={text => view.send(text)} />}
     </div>
   )
 }

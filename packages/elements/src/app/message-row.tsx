@@ -97,22 +97,7 @@ export class MessageRow extends Component<MessageRowProps> {
         )}
         {escalation && !hasDesk && <Escalation settings={settings} escalation={escalation} />}
         {message.canChoose && !isEnded ? (
-          // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
-          <div class="options" role="group" aria-label={strings.options}>
-            <FirstOf items={options} strings={strings}>
-              {option => (
-                <button
-                  type="button"
-                  class="option"
-                  part="option"
-                  dir="auto"
-                  onClick={event => isFirstClick(event) && shownByView(view.choose(id, option))}
-                >
-                  {pieces(option)}
-                </button>
-              )}
-            </FirstOf>
-          </div>
+          <Options strings={strings} options={options} onTake={option => view.choose(id, option)} />
         ) : (
           message.chosenOption !== undefined && <TakenOptions message={message} strings={strings} />
         )}
@@ -167,6 +152,36 @@ function Sources({
           )}
         </FirstOf>
       </ul>
+    </div>
+  )
+}
+
+/** Answers or questions, of which one click sends one. */
+export function Options({
+  strings,
+  options,
+  onTake,
+}: {
+  strings: ChatStrings
+  options: readonly string[]
+  onTake(option: string): Promise<unknown>
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
+    <div class="options" role="group" aria-label={strings.options}>
+      <FirstOf items={options} strings={strings}>
+        {option => (
+          <button
+            type="button"
+            class="option"
+            part="option"
+            dir="auto"
+            onClick={event => isFirstClick(event) && shownByView(onTake(option))}
+          >
+            {pieces(option)}
+          </button>
+        )}
+      </FirstOf>
     </div>
   )
 }

@@ -63,6 +63,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       isClosable: host.isClosable,
       Reasoning: host.showsReasoning ? Reasoning : undefined,
       renderMessage: host.renderMessage,
+      suggestions: host.suggestions,
       hasSlotted: host.hasSlotted,
       emit: host.emit,
     }

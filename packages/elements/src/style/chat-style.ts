@@ -261,6 +261,7 @@ button.option:hover { background: var(--_soft); }
 [dir="rtl"] .to-end { translate: 50% 0; }
 .to-end:hover { border-color: var(--_link); }
 .empty { display: flex; flex-direction: column; align-items: center; gap: 6px; margin: auto; padding: 24px 16px; text-align: center; }
+.empty .options { justify-content: center; margin-block-start: 12px; }
 .panel-icon { display: grid; place-items: center; inline-size: 56px; block-size: 56px; margin-block-end: 8px; border-radius: 50%; background: var(--_soft); color: var(--_link); }
 .panel-icon .icon { inline-size: 26px; block-size: 26px; }
 .spinner { inline-size: 28px; block-size: 28px; border: 3px solid var(--_border); border-block-start-color: var(--_link); border-radius: 50%; animation: spin 0.9s linear infinite; }

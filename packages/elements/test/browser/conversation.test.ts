@@ -28,6 +28,19 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   const last = (page: Page) => bubbles(page).then(all => all.at(-1))
   const online = (page: Page) => page.getByText('Online').waitFor()
 
+  it('[EL-36] offers questions in an empty conversation, of which one click sends one', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(CHAT)
+    await online(page)
+    await page.evaluate(() =>
+      Object.assign(document.querySelector('ai-agent-chat') ?? {}, { suggestions: ['Opening hours', 'My order'] }),
+    )
+    await page.getByRole('button', { name: 'My order' }).dblclick()
+    await expect.poll(() => bubbles(page)).toEqual(['My order', 'You said: My order'])
+    expect(await page.getByRole('button', { name: 'Opening hours' }).count()).toBe(0)
+    expect(received(stage.service).texts).toEqual(['My order'])
+  })
+
   it('[EL-01] shows what the host draws of a message, also when it changes, and its text where the host draws none or fails', async () => {
     const replies: Record<string, object> = {
       track: { content: 'Your parcel is on its way.', messageData: { parcel: { stops: ['Ulm', 'Bonn'] } } },

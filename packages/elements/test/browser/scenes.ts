@@ -171,6 +171,18 @@ async function openDesk({ page }: ChatPage, stage: ChatStage, initParams = {}): 
 
 export const SCENES: readonly Scene[] = [
   { name: 'empty', act: ({ page }) => online(page) },
+  {
+    name: 'suggestions',
+    async act({ page }) {
+      await page.evaluate(() =>
+        Object.assign(document.querySelector('ai-agent-chat') ?? {}, {
+          suggestions: ['How do I reset my router?', 'What do the lights mean?', 'Talk to a person'],
+        }),
+      )
+      await page.getByRole('button', { name: 'Talk to a person' }).waitFor()
+      await online(page)
+    },
+  },
   { name: 'conversation', act: talk },
   { name: 'dark', isDark: true, act: talk },
   {
