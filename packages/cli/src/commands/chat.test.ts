@@ -178,8 +178,9 @@ describe('chat in a terminal', () => {
     await fake.outHas('You said The second.')
     type('/quit\r')
     expect(await ended).toBe(0)
-    const said = server.emulator.control.frames(sessionOf(server)).map(({ message }) => message?.content)
-    expect(said).toEqual(['Hello', 'The second', undefined])
+    const said = () => server.emulator.control.frames(sessionOf(server)).map(({ message }) => message?.content)
+    // The last frame, of the end, may arrive when the command has ended.
+    await expect.poll(said).toEqual(['Hello', 'The second', undefined])
   })
 
   it('[PLAY-07] serves the playground beside the chat, from when it is connected to its end', async () => {
