@@ -5,7 +5,11 @@ import { type FormEvent, useState } from 'react'
 /** A message whose options and hand-overs are data parts. */
 export type KitMessage = UIMessage<
   unknown,
-  { options: { options: readonly string[]; canChoose?: boolean }; escalation: { url: string | undefined } }
+  {
+    options: { options: readonly string[]; canChoose?: boolean }
+    escalation: { url: string | undefined }
+    desk: { mark: string | undefined; authorName: string | undefined }
+  }
 >
 
 /** Components as they are written for `useChat()` of the AI SDK: they know nothing of this library. */

@@ -20,14 +20,19 @@ export interface ViewPlatform {
 
 /** The part of `LockManager` that the view uses; not every host has the types of the DOM. */
 export interface TabLocks {
+  /** Waits for a lock, and holds it as long as the promise that `grant` returns is pending. */
   request(name: string, options: { signal: AbortSignal }, grant: () => Promise<void>): Promise<unknown>
+  /** The locks that are held. */
   query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>
 }
 
 /** The part of `BroadcastChannel` that the view uses. */
 export interface TabChannel {
+  /** Called for each message of another tab. */
   onmessage: ((event: never) => unknown) | null
+  /** Posts a message to the other tabs. */
   postMessage(message: unknown): void
+  /** Receives nothing more. */
   close(): void
 }
 
