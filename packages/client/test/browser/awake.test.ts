@@ -14,6 +14,8 @@ describeInPages('a page under faults', at => {
     const page = await openNotedHost(at.context, at.stage, { baseReconnectDelay: 50, maxReconnectDelay: 50 })
     await page.evaluate(() => host.open())
     await page.evaluate(() => host.send('before'))
+    // What the restart meets on its way is lost.
+    await expect.poll(() => said(at.stage)).toEqual(['before'])
     at.stage.service.emulator.faults.add({ kind: 'restart', downMs: 100, code: 1006 })
     await page.waitForFunction(() => host.of('closed').length > 0)
     await page.evaluate(() => host.send('meanwhile'))
