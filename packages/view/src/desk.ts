@@ -226,8 +226,9 @@ export function createDesk(
   const deliver = ({ live }: OpenDesk, id: string, content: string) => {
     const settle = (delivery: 'acknowledged' | 'failed' | 'unknown', cause?: unknown) => {
       stop()
-      // The user may have left meanwhile.
-      if (!items.find(id)) return
+      // The user may have left meanwhile, or a later attempt has arrived.
+      const item = items.find(id)
+      if (!item || item.delivery === 'acknowledged') return
       items.change(id, { delivery })
       store.change()
       save()

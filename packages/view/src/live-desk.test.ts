@@ -194,6 +194,25 @@ describe('a live desk that fails', () => {
     await leave()
   })
 
+  it('[VIEW-42] keeps a message acknowledged that was sent again when the first attempt fails late', async () => {
+    const { handedOver, desk, clock } = setUp()
+    const { view, leave } = await handedOver()
+    let fail = (_: Error) => {}
+    desk.onSend = () =>
+      new Promise((_, reject) => {
+        fail = reject
+      })
+    const id = await view.send('hello?')
+    await clock.advance(30_000)
+    desk.onSend = () => {}
+    await view.retry(id)
+    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'acknowledged')
+    fail(new Error('cut'))
+    await turnEventLoop()
+    expect(view.getSnapshot().messages.at(-1)?.delivery).toBe('acknowledged')
+    await leave()
+  })
+
   it('[VIEW-42] marks the message as unknown when send() hangs, and lets the user return to the agent', async () => {
     const { handedOver, desk, clock } = setUp()
     const { view, leave } = await handedOver()
