@@ -54,7 +54,7 @@ module.exports = {
     forbid(
       'must-resolve',
       'An import that leads nowhere.',
-      { path: '^(?:packages|apps|verify|examples|docs|scripts)/' },
+      { path: '^(?:packages|apps|verify/(?!frameworks/)|examples|docs|scripts)/' },
       {
         couldNotResolve: true,
         pathNot: '^(?:#features|#websocket|react|react-dom/server|vue|solid-js|@angular/core)$',

@@ -31,7 +31,7 @@ export function anchorsOf(markdown: string): Set<string> {
 }
 
 const CODE_SPAN = /`([^`\n]+)`/g
-const FOLDERS = /^(?:packages|apps|verify|examples|frameworks|docs|scripts|site|tools)\//
+const FOLDERS = /^(?:packages|apps|verify|examples|docs|scripts|site|tools)\//
 /** A file of the source, or a path from the root. `*` and braces match any characters. */
 const PATH = /^[\w.@*{},/-]+$/
 

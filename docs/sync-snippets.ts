@@ -108,7 +108,7 @@ function snippetOf(target: string): string {
 /** Paths of all files from the root, with slashes, except installed, built and cached ones. */
 function repositoryFiles(): string[] {
   const skipped = /(?:^|\/)(?:node_modules|dist|[.]git|[.]cache)(?:\/|$)/
-  const folders = ['packages', 'apps', 'examples', 'frameworks', 'verify', 'docs', 'scripts', 'site', 'tools']
+  const folders = ['packages', 'apps', 'examples', 'verify', 'docs', 'scripts', 'site', 'tools']
   const found = folders.flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
   )

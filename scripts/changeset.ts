@@ -9,7 +9,7 @@ if (process.argv[2] === 'version') nameVersionInTemplates()
 
 /** Raises the versions that the templates name. They are outside the workspaces, which changesets raise. */
 function nameVersionInTemplates(): void {
-  const folder = join(ROOT, 'frameworks', 'templates')
+  const folder = join(ROOT, 'verify', 'frameworks', 'templates')
   const manifest = readFileSync(join(ROOT, 'packages', 'client', 'package.json'), 'utf8')
   const { version } = JSON.parse(manifest) as { version: string }
   for (const name of readdirSync(folder)) {

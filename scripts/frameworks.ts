@@ -6,11 +6,12 @@ import { ensureFolder, ownTool, run } from './tools.ts'
 readCommandLine(
   {
     name: 'frameworks',
-    about: 'Tests the bindings against the real libraries, which it installs into the folder frameworks.',
+    about: 'Tests the bindings against the real libraries, which it installs into verify/frameworks.',
     options: {},
   },
   () => {},
 )
-ensureFolder('frameworks')
-const types = await run(ownTool('tsc'), ['-p', 'frameworks'])
-process.exitCode = types.code || (await run(ownTool('vitest'), ['run', '--config', 'frameworks/vitest.config.ts'])).code
+ensureFolder('verify/frameworks')
+const types = await run(ownTool('tsc'), ['-p', 'verify/frameworks'])
+process.exitCode =
+  types.code || (await run(ownTool('vitest'), ['run', '--config', 'verify/frameworks/vitest.config.ts'])).code

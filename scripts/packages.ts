@@ -112,7 +112,7 @@ async function install(packages: readonly PackedPackage[]): Promise<string> {
 /** Adds React, which the packages do not install by themselves, and uses the bindings in a host's program. */
 async function tryBindings(project: string): Promise<void> {
   if (existsSync(join(project, 'node_modules', 'react'))) throw new Error('A package installs React unasked.')
-  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'frameworks', 'package.json'), 'utf8')) as {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'verify', 'frameworks', 'package.json'), 'utf8')) as {
     devDependencies: Readonly<Record<string, string>>
   }
   const libraries = ['react', 'react-dom', '@types/react', '@types/react-dom']

@@ -22,7 +22,7 @@ export interface CommandResult {
  * @returns its path
  * @throws {Error} when `npm ci` fails
  */
-export function ensureFolder(name: 'frameworks' | 'site' | 'tools'): string {
+export function ensureFolder(name: 'site' | 'tools' | 'verify/frameworks'): string {
   const folder = join(ROOT, name)
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const installedLock = join(folder, 'node_modules', '.installed-lock.json')

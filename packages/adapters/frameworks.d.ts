@@ -1,6 +1,6 @@
 /*
  * The parts of frameworks that this package uses. Not shipped: the package is checked without the frameworks here, and against the
- * real types in `frameworks/`.
+ * real types in `verify/frameworks/`.
  */
 declare module 'vue' {
   export interface ShallowRef<T> {

@@ -1,6 +1,6 @@
 /**
  * The part of React that this package uses. Not shipped: the package is checked without React here, and against the real
- * types in `frameworks/`.
+ * types in `verify/frameworks/`.
  */
 declare module 'react' {
   export type ReactNode = unknown

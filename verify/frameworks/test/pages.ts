@@ -106,7 +106,7 @@ export function openPage(chromium: LaunchedChromium, script: string, html = ''):
   })
 }
 
-/** Opens a site with a service of its own. */
+/** Opens a site with a separate service. */
 export async function openSite(chromium: LaunchedChromium, files: PageFiles): Promise<Stage> {
   const service = await startService()
   const site = await servePages(files)

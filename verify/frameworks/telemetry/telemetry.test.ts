@@ -11,7 +11,7 @@ import {
   runScenario,
   type SeenSpan,
   TELEMETRY_SCENARIOS,
-} from '../../packages/client/test/telemetry-scenarios.ts'
+} from '../../../packages/client/test/telemetry-scenarios.ts'
 
 /** Spans of the real SDK, in the order of their start: it is that of the calls of `startSpan()`. */
 function recordSpans() {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
-import { limits } from '../scripts/test-run/limits.ts'
+import { limits } from '../../scripts/test-run/limits.ts'
 import { bindings } from './bindings.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
@@ -19,7 +19,11 @@ export default defineConfig({
   ...shared,
   test: {
     root: import.meta.dirname,
-    reporters: ['default', '../scripts/test-run/hang-reporter.ts', '../scripts/test-run/closing-line-reporter.ts'],
+    reporters: [
+      'default',
+      '../../scripts/test-run/hang-reporter.ts',
+      '../../scripts/test-run/closing-line-reporter.ts',
+    ],
     maxWorkers: 1,
     projects: [
       {
@@ -27,7 +31,7 @@ export default defineConfig({
         test: {
           name: 'pages',
           include: ['test/**/*.test.{ts,tsx}'],
-          globalSetup: ['../packages/test-support/src/chromium-set-up.ts'],
+          globalSetup: ['../../packages/test-support/src/chromium-set-up.ts'],
           ...limits,
         },
       },
@@ -52,7 +56,7 @@ export default defineConfig({
         ssr: { resolve: { conditions } },
         test: {
           name: 'ioredis 6',
-          root: join(import.meta.dirname, '../packages/fleet'),
+          root: join(import.meta.dirname, '../../packages/fleet'),
           include: ['test/**/*.test.ts'],
           ...limits,
           // They wait more than they compute.

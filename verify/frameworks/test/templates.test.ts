@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type PageFiles, servePages } from '@aiagent/test-support/chromium'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { stagePackage } from '../../scripts/stage.ts'
-import { runOrThrow } from '../../scripts/tools.ts'
+import { stagePackage } from '../../../scripts/stage.ts'
+import { ROOT, runOrThrow } from '../../../scripts/tools.ts'
 import { holdConversation } from './conversation.ts'
 import { expectReadable, pixelsOf, regionOf, takePicture } from './look.ts'
 import { launchChromium, openAddress, received, startService, unexpected } from './pages.ts'
@@ -25,7 +25,7 @@ const chromium = await launchChromium()
 afterAll(() => chromium.close())
 
 beforeAll(() => {
-  const missing = PACKAGES.filter(name => !existsSync(join(FOLDER, '../packages', name, 'dist')))
+  const missing = PACKAGES.filter(name => !existsSync(join(ROOT, 'packages', name, 'dist')))
   if (missing.length > 0) throw new Error(`Not built: ${missing.join(', ')}. Run \`npm run build\` first.`)
   for (const name of PACKAGES) stagePackage(name, join(CACHE, 'node_modules', '@aiagent'))
 }, 60_000)
@@ -127,9 +127,9 @@ it('the template next is complete without its scripts, hydrates without a warnin
 it('the templates name the versions that they are tried with, and have one style sheet', () => {
   const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
   const versionOf = (name: string) => {
-    const installed = ['node_modules', '../node_modules'].map(folder => `${folder}/${name}/package.json`)
+    const installed = ['node_modules', '../../node_modules'].map(folder => `${folder}/${name}/package.json`)
     const path = name.startsWith('@aiagent/')
-      ? '../packages/client/package.json'
+      ? '../../packages/client/package.json'
       : installed.find(each => existsSync(join(FOLDER, each)))
     return (JSON.parse(read(path ?? '')) as { version: string }).version
   }

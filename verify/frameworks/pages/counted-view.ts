@@ -1,4 +1,4 @@
-import { createConversationView as createView } from '../../packages/view/src/index.ts'
+import { createConversationView as createView } from '../../../packages/view/src/index.ts'
 
 declare global {
   /** Number of listeners of all views of the page. */

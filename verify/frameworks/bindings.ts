@@ -9,7 +9,7 @@ const FOLDERS = { '18': './react-18/', '19': './' }
 /** Resolves the frameworks, which the root does not install, from this folder, for the sources of the bindings too. */
 export function bindings(version: ReactVersion): Plugin {
   const importer = fileURLToPath(new URL(`${FOLDERS[version]}package.json`, import.meta.url))
-  const sources = fileURLToPath(new URL('../packages/', import.meta.url))
+  const sources = fileURLToPath(new URL('../../packages/', import.meta.url))
   return {
     name: 'bindings',
     enforce: 'pre',
@@ -20,7 +20,7 @@ export function bindings(version: ReactVersion): Plugin {
         return this.resolve(source, importer, { skipSelf: true })
       const [, entry] = /^@aiagent\/react(?:\/([\w-]+))?$/.exec(source) ?? [source]
       return source.startsWith('@aiagent/react')
-        ? fileURLToPath(new URL(`../packages/react/src/${entry ?? 'index'}.ts`, import.meta.url))
+        ? fileURLToPath(new URL(`../../packages/react/src/${entry ?? 'index'}.ts`, import.meta.url))
         : undefined
     },
   }
