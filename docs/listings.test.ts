@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { documents, listingsOf, markupOf, modulesOf } from './listings.ts'
+import { documents, listingsOf, markupOf } from './listings.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const listings = documents(root).flatMap(path =>
@@ -26,28 +26,6 @@ function attributesOf(file: string): string[] {
 }
 
 describe('listings in the documents', () => {
-  it('finds JavaScript and HTML with what they take for granted', () => {
-    const markdown =
-      'a\n\n<!-- assumes: declare const x: 1 -->\n```js\nx\n```\n\n```html\n<b></b>\n```\n```sh\nls\n```\n'
-    expect(listingsOf(markdown)).toEqual([
-      { language: 'js', code: 'x\n', assumes: 'declare const x: 1', line: 4 },
-      { language: 'html', code: '<b></b>\n', assumes: '', line: 8 },
-    ])
-    expect(listings.length).toBeGreaterThan(15)
-  })
-
-  it('takes inline scripts out of HTML, and leaves scripts from a file', () => {
-    const code = '<script src="a.js"></script>\n<script type="module">run()</script>\n'
-    const listing = { language: 'html', code, assumes: 'declare function run(): void', line: 1 } as const
-    expect(modulesOf(listing)).toEqual(['declare function run(): void\nexport {}\nrun()'])
-    expect(markupOf(listing)).toBe('<script src="a.js"></script>\n<script type="module"></script>\n')
-  })
-
-  it('reports a tag that is not closed', () => {
-    expect(problemsOf('<p><b>text</p>')).not.toEqual([])
-    expect(problemsOf('<p hidden><b>text</b></p>')).toEqual([])
-  })
-
   it.each(pages)('has well-formed HTML in $where', listing => {
     expect(problemsOf(markupOf(listing))).toEqual([])
   })

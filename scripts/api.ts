@@ -10,45 +10,31 @@ import {
   type IExtractorInvokeOptions,
 } from '@microsoft/api-extractor'
 import { readCommandLine } from './command-line.ts'
+import { publishedPackages, readManifest } from './stage.ts'
 import { ROOT } from './tools.ts'
 
+/** A module that hosts import. */
 interface Entry {
   readonly folder: string
+  /** Its declarations, from the folder of the package. */
   readonly types: string
+  /** Name of its report: of the package, and of the module in it. */
   readonly report: string
-  /** Declarations that the entry needs beside its own. */
-  readonly also?: string
 }
 
-const ENTRIES: readonly Entry[] = [
-  { folder: 'protocol', types: 'index.d.ts', report: 'protocol' },
-  { folder: 'client', types: 'index.d.ts', report: 'client' },
-  { folder: 'client', types: 'pkce.d.ts', report: 'client-pkce' },
-  { folder: 'client', types: 'msal.d.ts', report: 'client-msal' },
-  { folder: 'client', types: 'unstorage.d.ts', report: 'client-unstorage' },
-  { folder: 'client', types: 'react-native.d.ts', report: 'client-react-native' },
-  { folder: 'client', types: 'recorder.d.ts', report: 'client-recorder' },
-  { folder: 'client', types: 'doctor.d.ts', report: 'client-doctor' },
-  { folder: 'client', types: 'otel.d.ts', report: 'client-otel' },
-  { folder: 'view', types: 'index.d.ts', report: 'view' },
-  { folder: 'adapters', types: 'ai-sdk.d.ts', report: 'adapters-ai-sdk' },
-  { folder: 'adapters', types: 'assistant-ui.d.ts', report: 'adapters-assistant-ui' },
-  { folder: 'adapters', types: 'direct-line.d.ts', report: 'adapters-direct-line' },
-  { folder: 'adapters', types: 'vue.d.ts', report: 'adapters-vue', also: 'frameworks.d.ts' },
-  { folder: 'adapters', types: 'svelte.d.ts', report: 'adapters-svelte' },
-  { folder: 'adapters', types: 'angular.d.ts', report: 'adapters-angular', also: 'frameworks.d.ts' },
-  { folder: 'adapters', types: 'solid.d.ts', report: 'adapters-solid', also: 'frameworks.d.ts' },
-  { folder: 'react', types: 'index.d.ts', report: 'react', also: 'react.d.ts' },
-  { folder: 'react', types: 'ai-sdk.d.ts', report: 'react-ai-sdk', also: 'react.d.ts' },
-  { folder: 'elements', types: 'index.d.ts', report: 'elements' },
-  { folder: 'elements', types: 'launcher.d.ts', report: 'elements-launcher' },
-  { folder: 'elements', types: 'strings.d.ts', report: 'elements-strings' },
-  { folder: 'fleet', types: 'index.d.ts', report: 'fleet' },
-  { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
-  { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
-  { folder: 'testing', types: 'index.d.ts', report: 'testing' },
-  { folder: 'testing', types: 'playwright.d.ts', report: 'testing-playwright' },
-]
+const ENTRIES: readonly Entry[] = publishedPackages().flatMap(folder => {
+  const { exports = {} } = readManifest(join(ROOT, 'packages', folder, 'package.json')) as {
+    exports?: Readonly<Record<string, string | { readonly types: string }>>
+  }
+  return Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === 'string'
+      ? []
+      : [{ folder, types: target.types, report: folder + path.slice(1).replace('/', '-') }],
+  )
+})
+
+/** Parts of libraries that declarations name, and that are not installed here. */
+const OUTSIDE = ['packages/adapters/frameworks.d.ts', 'packages/react/react.d.ts']
 
 const check = readCommandLine(
   {
@@ -59,13 +45,13 @@ const check = readCommandLine(
   ({ values }) => values.check,
 )
 
-const missing = ENTRIES.filter(({ folder, types }) => !existsSync(join(ROOT, 'packages', folder, 'dist', types)))
+const missing = ENTRIES.filter(({ folder, types }) => !existsSync(join(ROOT, 'packages', folder, types)))
 if (missing.length > 0) throw new Error('The packages are not built. Run `npm run build` first.')
 
 // One program of the compiler for all entries: reading the declarations takes most of the time.
 const configs = ENTRIES.map(settingsOf)
-const also = ENTRIES.flatMap(({ folder, also }) => (also ? [join(ROOT, 'packages', folder, also)] : []))
-const additionalEntryPoints = [...configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath), ...also]
+const outside = OUTSIDE.map(path => join(ROOT, path))
+const additionalEntryPoints = [...configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath), ...outside]
 const compilerState = CompilerState.create(configs[0] as ExtractorConfig, { additionalEntryPoints })
 const options: IExtractorInvokeOptions = {
   compilerState,
@@ -102,9 +88,9 @@ function settingsOf({ folder, types, report }: Entry): ExtractorConfig {
     packageJsonFullPath: join(projectFolder, 'package.json'),
     configObject: {
       projectFolder,
-      mainEntryPointFilePath: join(projectFolder, 'dist', types),
+      mainEntryPointFilePath: join(projectFolder, types),
       newlineKind: 'lf',
-      compiler: { overrideTsconfig: { compilerOptions, files: [join(projectFolder, 'dist', types)] } },
+      compiler: { overrideTsconfig: { compilerOptions, files: [join(projectFolder, types)] } },
       apiReport: {
         enabled: true,
         reportFileName: `${report}.api.md`,

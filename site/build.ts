@@ -1,10 +1,9 @@
-// Builds the site into site/dist, and checks it: `npm run site`. Nothing is loaded from outside this machine.
+// Builds the site into site/dist: `npm run site`. A link that leads nowhere and a public name without a docstring fail it.
 import { cpSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { build as buildPlayground } from 'vite'
 import { build } from 'vitepress'
 import { writeApi } from './src/api.ts'
-import { checkLinks } from './src/check-links.ts'
 import { writeTextsForModels } from './src/llms.ts'
 import { DIST, PAGES, ROOT, SITE } from './src/paths.ts'
 import { guideSections, preparePages } from './src/prepare.ts'
@@ -18,16 +17,11 @@ writeTextsForModels(pages, guideSections())
 cpSync(join(ROOT, 'apps', 'playground', 'public', 'icon.svg'), join(PAGES, 'public', 'icon.svg'))
 const { count, undocumented } = await writeApi(packages)
 console.log(`${count - undocumented.length} of ${count} public names and members have a docstring.`)
+for (const name of undocumented) console.error(`${name} has no docstring.`)
 await build(SITE)
 await buildPlayground({
   configFile: join(ROOT, 'apps', 'playground', 'vite.config.ts'),
   logLevel: 'error',
   build: { outDir: join(DIST, 'live'), emptyOutDir: true },
 })
-const report = checkLinks(DIST, base)
-for (const problem of report.problems) console.error(problem)
-for (const name of undocumented) console.error(`${name} has no docstring.`)
-console.log(
-  `${report.pages} pages with ${report.links} links: ${report.problems.length} problems. ${report.elsewhere.size} links to other sites were not opened.`,
-)
-process.exitCode = report.problems.length === 0 && undocumented.length === 0 ? 0 : 1
+process.exitCode = undocumented.length === 0 ? 0 : 1
