@@ -12,6 +12,6 @@ readCommandLine(
   () => {},
 )
 ensureFolder('verify/frameworks')
-const types = await run(ownTool('tsc'), ['-p', 'verify/frameworks'])
+const types = await run(ownTool('tsc', ensureFolder('tools')), ['-p', 'verify/frameworks'])
 process.exitCode =
   types.code || (await run(ownTool('vitest'), ['run', '--config', 'verify/frameworks/vitest.config.ts'])).code

@@ -11,7 +11,7 @@ const FOLDER = join(ROOT, 'site')
 /** Builds the site into `site/dist`, checks its links and the docstrings of the API, and returns the exit code. */
 export async function buildSite(): Promise<number> {
   ensureFolder('site')
-  const types = await run(ownTool('tsc'), ['-p', 'site'])
+  const types = await run(ownTool('tsc', ensureFolder('tools')), ['-p', 'site'])
   return types.code || (await run(ownTool('tsx'), [join('site', 'build.ts')])).code
 }
 

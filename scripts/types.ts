@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { writeListings } from '../docs/listings.ts'
 import { readCommandLine } from './command-line.ts'
-import { ownTool, ROOT, runTogether } from './tools.ts'
+import { ensureFolder, ownTool, ROOT, runTogether } from './tools.ts'
 
 const PROJECTS = ['tsconfig.json', 'packages/protocol/tsconfig.json', 'tsconfig.pages.json']
 
@@ -13,16 +13,7 @@ readCommandLine({ name: 'types', about: 'Checks the types of the whole tree, and
 // The code in the documents is compiled with the tree.
 writeListings(ROOT, join(ROOT, '.cache', 'listings'))
 
-const cache = join(ROOT, 'node_modules', '.cache', 'types')
-const commands = PROJECTS.map(project => ({
-  name: project,
-  command: ownTool('tsc'),
-  args: [
-    '-p',
-    project,
-    '--incremental',
-    '--tsBuildInfoFile',
-    join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
-  ],
-}))
+// Hosts have the compiler of the root; this one says the same in a quarter of the time.
+const tsc = ownTool('tsc', ensureFolder('tools'))
+const commands = PROJECTS.map(project => ({ name: project, command: tsc, args: ['-p', project] }))
 process.exitCode = (await runTogether(commands)) ? 0 : 1

@@ -102,7 +102,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/ai-agent.{history,transcript,resume,tabs-ended,tabs-answered}.test.ts`,
   ]),
   reconcile: {
-    files: ['reconcile', 'other-pages'].map(name => `${client}/log/${name}.ts`),
+    files: ['reconcile', 'reconcile-pages'].map(name => `${client}/log/${name}.ts`),
     tests: [`${client}/log/{reconcile,message-log}.test.ts`],
   },
   transport: beside(`${client}/chat/transport`),

@@ -10,7 +10,7 @@ import type {
   ServerMessageData,
 } from '@aiagent/protocol'
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import type { UpdateAccessTokenOptions } from './agent/agent-options.ts'
+import type { UpdateAccessTokenOptions } from './agent/operation-options.ts'
 import type { InitializedAgent } from './facts.ts'
 import {
   type AgentAuthDetails,

@@ -20,9 +20,9 @@ export {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
-export type { AiAgentInitializeOptions, OperationOptions } from './agent/agent-options.ts'
 export type { AgentPhase, AgentStatus, PendingChoice } from './agent/agent-status.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
+export type { AiAgentInitializeOptions, OperationOptions } from './agent/operation-options.ts'
 export { preload, preloadPkce } from './agent/preload.ts'
 export { AiAgent } from './ai-agent.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { TranscriptConfig, TranscriptEntry } from './entry.ts'
 import { Message } from './message.ts'
 import { MessageLog } from './message-log.ts'
-import { findShownOfTabs, showOnce } from './other-pages.ts'
 import {
   findAnswer,
   findShown,
@@ -13,6 +12,7 @@ import {
   type Point,
   readHistory,
 } from './reconcile.ts'
+import { findShownOfTabs, showOnce } from './reconcile-pages.ts'
 
 const NOW = 1_000_000
 const origin = { agentName: 'Help Desk', agentId: 'help', sessionId: 's1' }

@@ -12,7 +12,7 @@ import {
 
 /*
  * Compares a history of the service with the messages that this page has. Pure functions, and with those for other pages
- * (other-pages.ts) the only ones that do it.
+ * (reconcile-pages.ts) the only ones that do it.
  *
  * A history is a list in the order of the service, from a `chat history` frame or from the transcript call. The plain wire has
  * no ids of the client's messages, and the same words may have been said before. So there are two answers:
