@@ -25,8 +25,8 @@ export function createConversationView(agent: AiAgent, options: ConversationView
   let part: Desk | undefined
   const load = async (escalate: OpenLiveDesk): Promise<Desk | undefined> => {
     try {
-      const { createDesk } = await import('./desk.ts')
-      if (!isDestroyed) part = createDesk(agent, store, platform, escalate, known)
+      const { joinDesk } = await import('./desk.ts')
+      if (!isDestroyed) part = joinDesk(agent, store, platform, escalate, known)
     } catch (error) {
       agent.logger.warn('The code of the live desk could not be loaded. The conversation continues without it.', {
         error,
@@ -43,7 +43,8 @@ export function createConversationView(agent: AiAgent, options: ConversationView
     setDraft,
     destroy() {
       isDestroyed = true
-      part?.destroy()
+      part?.remove(store)
+      part = undefined
       return store.destroy()
     },
   })

@@ -31,7 +31,23 @@ function setUp({ id }: { id?: string } = {}) {
     await eventually(() => opened.view.getSnapshot().desk, 'a desk')
     return opened
   }
-  return { ...parts, desk, page, handedOver }
+  /** Changes what the page before has stored with the session. */
+  const rewrite = (change: (data: StoredDesk) => unknown) => {
+    const { sessionStorage } = parts
+    for (const [key, text] of sessionStorage.items) {
+      if (!key.startsWith('aiagent_session_')) continue
+      const stored = JSON.parse(text)
+      stored.value.left.data.desk = change(stored.value.left.data.desk)
+      sessionStorage.setItem(key, JSON.stringify(stored))
+    }
+  }
+  return { ...parts, desk, page, handedOver, rewrite }
+}
+
+/** What is stored of a desk. */
+interface StoredDesk {
+  readonly escalation: object
+  readonly items: readonly { readonly message: object }[]
 }
 
 /** Waits until a page shows these messages. */
@@ -213,6 +229,49 @@ describe('a live desk that fails', () => {
     await leave()
   })
 
+  it('[VIEW-42] waits for the last attempt when the first one fails late', async () => {
+    const { handedOver, desk, clock } = setUp()
+    const { view, leave } = await handedOver()
+    const settle: { resolve(): void; reject(error: Error): void }[] = []
+    desk.onSend = () => new Promise((resolve, reject) => void settle.push({ resolve, reject }))
+    const id = await view.send('hello?')
+    await clock.advance(30_000)
+    await view.retry(id)
+    settle[0]?.reject(new Error('cut'))
+    await turnEventLoop()
+    expect(view.getSnapshot().messages.at(-1)?.delivery).toBe('sending')
+    settle[1]?.resolve()
+    await turnEventLoop()
+    expect(view.getSnapshot().messages.at(-1)?.delivery).toBe('acknowledged')
+    await leave()
+  })
+
+  it('[VIEW-42] refuses to send again what failed at a desk that has closed, and says what to do', async () => {
+    const { handedOver, desk } = setUp()
+    const { view, leave } = await handedOver()
+    desk.onSend = throwing
+    const id = await view.send('hello?')
+    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'failed')
+    desk.onSend = () => {}
+    view.endDesk()
+    const closed = { reason: 'invalid', message: expect.stringContaining('The chat with this colleague has ended.') }
+    expect(await rejection(view.retry(id))).toMatchObject(closed)
+    await view.send(ASK)
+    await eventually(() => view.getSnapshot().desk, 'another desk')
+    expect(await rejection(view.retry(id))).toMatchObject(closed)
+    expect(desk.heard).toEqual(['hello?'])
+    await leave()
+  })
+
+  it.each([NaN, 1e300, '2026-01-01' as never])('[VIEW-42] shows a message whose time is %s', async time => {
+    const { handedOver, desk, clock } = setUp()
+    const { view, leave } = await handedOver()
+    desk.say({ text: 'Good day.', time })
+    await eventually(() => view.getSnapshot().messages.length === 4)
+    expect(view.getSnapshot().messages.at(-1)?.time).toBe(clock.now())
+    await leave()
+  })
+
   it('[VIEW-42] marks the message as unknown when send() hangs, and lets the user return to the agent', async () => {
     const { handedOver, desk, clock } = setUp()
     const { view, leave } = await handedOver()
@@ -293,6 +352,72 @@ describe('a live desk and a reload', () => {
     await second.leave()
   })
 
+  const broken: [string, object | undefined][] = [
+    ['another type', { type: 'other', options: [] }],
+    ['an address that runs code', { type: 'live', url: 'javascript:alert(1)', options: [] }],
+    ['an address that is none', { type: 'live', url: 7, options: [] }],
+    ['no options', { type: 'live' }],
+    ['options of another form', { type: 'live', options: [{ type: 'phone', value: {} }] }],
+    ['no form at all', undefined],
+  ]
+  it.each(broken)('[VIEW-43] has ended where the stored escalation has %s', async (_, escalation) => {
+    const { page, handedOver, desk, rewrite } = setUp()
+    const first = await handedOver()
+    await first.leave()
+    rewrite(stored => ({ ...stored, escalation }))
+    const second = await page()
+    await toShow(second.view, [...HANDED_OVER, '-- desk_closed'])
+    expect(desk.opened).toHaveLength(1)
+    await second.leave()
+  })
+
+  it('[VIEW-43] keeps its handle while it has not connected again', async () => {
+    const { page, handedOver, desk } = setUp()
+    const first = await handedOver()
+    await first.leave()
+    desk.handle = undefined
+    const second = await page()
+    await eventually(() => second.view.getSnapshot().desk)
+    await second.view.send('still there?')
+    await turnEventLoop()
+    await second.leave()
+    const third = await page()
+    await eventually(() => third.view.getSnapshot().desk)
+    expect(desk.opened.map(({ handle }) => handle)).toEqual([undefined, 'chat 1', 'chat 1'])
+    await third.leave()
+  })
+
+  it('[VIEW-43] drops stored items whose time is none', async () => {
+    const { page, handedOver, rewrite } = setUp()
+    const first = await handedOver()
+    await first.leave()
+    rewrite(({ items, ...stored }) => ({
+      ...stored,
+      items: [...items, { ...items[0], message: { ...items[0]?.message, id: 'other', time: 1e300 } }],
+    }))
+    const second = await page()
+    await toShow(second.view, HANDED_OVER)
+    await second.leave()
+  })
+
+  it('[VIEW-43] keeps all messages at their places when the wall clock is set back', async () => {
+    const { page, handedOver, desk, clock } = setUp()
+    const first = await handedOver()
+    desk.say('Good day.')
+    await toShow(first.view, [...HANDED_OVER, 'colleague: Good day.'])
+    clock.shiftWallClock(-3_600_000)
+    await first.view.send('hello Support')
+    desk.say('What is wrong?')
+    const lines = [...HANDED_OVER, 'colleague: Good day.', 'user: hello Support', 'colleague: What is wrong?']
+    await toShow(first.view, lines)
+    await turnEventLoop()
+    await first.leave()
+    const second = await page()
+    await eventually(() => second.view.getSnapshot().desk)
+    await toShow(second.view, lines)
+    await second.leave()
+  })
+
   it('[VIEW-43] stays open while the connection to the service is lost', async () => {
     const { handedOver, desk, emulator, clock } = setUp()
     const { view, agent, leave } = await handedOver()
@@ -363,7 +488,112 @@ describe('a live desk and its user', () => {
   })
 })
 
+describe('a live desk and several views of its agent', () => {
+  it('[VIEW-40] is opened once, and is the same in all of them', async () => {
+    const { handedOver, desk, show, page } = setUp()
+    const { view, agent, leave } = await handedOver()
+    desk.say('Good day.')
+    await toShow(view, [...HANDED_OVER, 'colleague: Good day.'])
+    const other = show(agent, { escalate: desk.escalate })
+    await eventually(() => other.getSnapshot().desk, 'the desk')
+    expect(other.getSnapshot().desk?.isElsewhere).toBe(false)
+    await other.send('hello Support')
+    desk.say('What is wrong?')
+    const lines = [...HANDED_OVER, 'colleague: Good day.', 'user: hello Support', 'colleague: What is wrong?']
+    await toShow(view, lines)
+    await toShow(other, lines)
+    expect(view.getSnapshot().messages.at(-2)?.delivery).toBe('acknowledged')
+    expect([view, other].map(each => each.getSnapshot().unread)).toEqual([3, 1])
+    expect(desk).toMatchObject({ heard: ['hello Support'], opened: { length: 1 } })
+    await view.destroy()
+    expect(desk.isOpen).toBe(true)
+    await other.send('my router is broken')
+    await toShow(other, [...lines, 'user: my router is broken'])
+    await turnEventLoop()
+    await other.destroy()
+    expect(desk).toMatchObject({ isOpen: false, ends: 0 })
+    await leave()
+    const next = await page()
+    await eventually(() => next.view.getSnapshot().desk, 'the desk of the page before')
+    await toShow(next.view, [...lines, 'user: my router is broken'])
+    await next.leave()
+  })
+
+  it('[VIEW-40] is opened once when the agent hands over to two of them', async () => {
+    const { page, desk, show, clock } = setUp()
+    const { view, agent, leave } = await page()
+    const other = show(agent, { escalate: desk.escalate })
+    await other.send(ASK)
+    await eventually(() => view.getSnapshot().desk && other.getSnapshot().desk, 'the desk')
+    other.endDesk()
+    await eventually(() => !view.getSnapshot().desk, 'the end')
+    await view.destroy()
+    await say(other, 'hello', 6)
+    await clock.advance(10_000)
+    expect(desk.opened).toHaveLength(1)
+    expect(shown(other)).toEqual([...HANDED_OVER, '-- desk_closed', 'user: hello', 'agent: You said: hello'])
+    await other.destroy()
+    await leave()
+  })
+
+  it('[VIEW-43] is stored whatever a view without a desk stores at the same time', async () => {
+    const { handedOver, desk, show, page } = setUp()
+    const { view, agent, leave } = await handedOver()
+    const plain = show(agent)
+    await turnEventLoop()
+    plain.setDraft('hello')
+    desk.say('Good day.')
+    plain.setDraft('hello there')
+    await toShow(view, [...HANDED_OVER, 'colleague: Good day.'])
+    await turnEventLoop()
+    await plain.destroy()
+    await leave()
+    const next = await page()
+    await toShow(next.view, [...HANDED_OVER, 'colleague: Good day.'])
+    expect(next.view.getSnapshot().draft).toBe('hello there')
+    await next.leave()
+  })
+
+  it('[VIEW-43] is stored as open when a message of a view that has ended settles', async () => {
+    const { handedOver, desk, show, page } = setUp()
+    const { view, agent, leave } = await handedOver()
+    let resolveSend = () => {}
+    desk.onSend = () =>
+      new Promise(resolve => {
+        resolveSend = resolve
+      })
+    await view.send('hello?')
+    await turnEventLoop()
+    await view.destroy()
+    const next = show(agent, { escalate: desk.escalate })
+    await eventually(() => next.getSnapshot().desk, 'the desk')
+    resolveSend()
+    await turnEventLoop()
+    await next.destroy()
+    await leave()
+    const third = await page()
+    await eventually(() => third.view.getSnapshot().desk, 'the desk')
+    expect(shown(third.view)).toEqual([...HANDED_OVER, 'user: hello?'])
+    await third.leave()
+  })
+})
+
 describe('a live desk and other tabs', () => {
+  it('[VIEW-45] keeps messages of the colleague unread when the agent was read in a tab that does not show them', async () => {
+    const { openTab, desk, until, clock } = setUpDeskTabs()
+    const first = await openTab()
+    const second = await openTab()
+    await second.view.send(ASK)
+    await until(() => first.view.getSnapshot().desk?.isElsewhere, 'the notice')
+    desk.say('Good day.', 'How can I help?')
+    await until(() => second.view.getSnapshot().unread === 3, 'unread messages')
+    first.view.markRead()
+    await clock.advance(1_000)
+    expect([first, second].map(({ view }) => view.getSnapshot().unread)).toEqual([0, 2])
+    second.view.markRead()
+    expect(second.view.getSnapshot().unread).toBe(0)
+  })
+
   it('[VIEW-45] is open in the tab in which the user wrote, and the others say so and send nothing', async () => {
     const { openTab, desk, until, emulator } = setUpDeskTabs()
     const first = await openTab()

@@ -26,8 +26,6 @@ export interface KeptFacts {
   readonly ratings: Readonly<Record<string, FeedbackRating>>
   /** Masked parts by text: the history of a session tells messages of the user apart by nothing else. */
   readonly masked: Readonly<Record<string, readonly TextRange[]>>
-  /** The chats with colleagues, as the live desk has written them. */
-  readonly desk?: unknown
 }
 
 /**

@@ -71,7 +71,7 @@ export function createActions(
   const submit = async (text: string, isForAgent = false) => {
     if (!text.trim()) throw store.refusal('The text is blank.')
     const open = desk && (await desk)
-    const id = await (open ? open.send(text, isForAgent) : store.send(text))
+    const id = await (open ? open.send(store, text, isForAgent) : store.send(text))
     if (store.getSnapshot().draft === text) store.setDraft('')
     return id
   }
@@ -86,7 +86,7 @@ export function createActions(
       id === undefined
         ? start()
         : attempt(async () => {
-            if (desk && (await desk)?.retry(id)) return
+            if (desk && (await desk)?.retry(store, id)) return
             if (!agent.delivery(id)?.retry()) throw store.refusal('The message cannot be sent again.')
           }),
     cancel: id => agent.delivery(id)?.cancel() ?? false,
@@ -125,7 +125,7 @@ export function createActions(
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
     markRead: () => {
-      store.change({ unread: 0, readUpTo: undefined })
+      store.change({ unread: 0, unreadOfDesk: 0, readUpTo: undefined })
       agent.markRead()
     },
     explain: () => agent.explain(),

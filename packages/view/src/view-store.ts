@@ -27,7 +27,9 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   change(facts?: ViewFacts): void
   /** Passes text to the agent, and shows it, also while it waits for `initialize()`. */
   send(text: string): Promise<string>
-  /** Stores ratings, masked parts and the draft, where it is given, with the session. */
+  /** Counts a message of a colleague as unread. */
+  countDesk(): void
+  /** Stores ratings, masked parts, and the draft and the chats with colleagues where they are given, with the session. */
   save(changes?: Unsaved): void
   /** The error of an action that is refused. @param reason default: `invalid` */
   refusal(message: string, reason?: MessageErrorReason): MessageError
@@ -38,11 +40,17 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
 /** What is stored with the session, as any page of any version may have stored it. */
 interface StoredData extends Partial<KeptFacts> {
   readonly draft?: unknown
+  readonly desk?: unknown
 }
 
 interface Unsaved {
   readonly draft?: string
+  /** As the live desk has written it. */
+  readonly desk?: unknown
 }
+
+/** Reading and writing of the data of each agent's session, one after the other: several views of one agent share it. */
+const queues = new WeakMap<AiAgent, Promise<void>>()
 
 export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewStore {
   const list = createMessageList(agent)
@@ -57,8 +65,6 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   let isDestroyed = false
   /** What waits to be stored. */
   let unsaved: Unsaved | undefined
-  /** Reading and writing of the session's data, one after the other. */
-  let storing: Promise<void> = Promise.resolve()
 
   const change = (changes?: ViewFacts) => {
     facts = { ...facts, ...changes }
@@ -70,8 +76,14 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     undo.push(agent.subscribe(name, listener))
   }
 
+  const stored = async () => queues.get(agent)
+
   const enqueue = (work: () => Promise<void>) => {
-    storing = storing.then(work).catch(error => agent.logger.warn('The data of a view could not be stored.', error))
+    const done = stored().then(work)
+    queues.set(
+      agent,
+      done.catch(error => agent.logger.warn('The data of a view could not be stored.', error)),
+    )
   }
 
   /** Adds what is stored with the session, by this view, another one, or the page before. Returns the rest of it. */
@@ -91,14 +103,14 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     unsaved = { ...unsaved, ...changes }
     enqueue(async () => {
       if (!unsaved || !agent.getIsInitialized()) return
-      const { desk, ...stored } = await load()
+      const stored = await load()
       // The user may have left meanwhile.
       if (!unsaved) return
-      const { draft } = { ...stored, ...unsaved }
+      const { draft, desk } = { ...stored, ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
       unsaved = isBlocked && draft ? { draft } : undefined
-      await agent.setSessionData({ desk, ...list.kept(), draft: isBlocked ? '' : content })
+      await agent.setSessionData({ ...list.kept(), desk, draft: isBlocked ? '' : content })
     })
   }
 
@@ -244,7 +256,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   on('transcriptCleared', () => {
     keepHeld('queued')
     list.read([])
-    change({ unread: 0, error: undefined })
+    change({ unread: 0, unreadOfDesk: 0, error: undefined })
   })
   on('conversationRead', ({ payload: { messageId } }) => {
     const count = unreadSince(messageId)
@@ -271,7 +283,8 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     change,
     save,
     refusal: (message, reason = 'invalid') => new MessageError(message, reason),
-    stored: () => storing,
+    stored,
+    countDesk: () => change({ unreadOfDesk: (facts.unreadOfDesk ?? 0) + 1 }),
     subscribe(listener) {
       const stop = notifier.subscribe(listener)
       if (!stopNetwork) {
@@ -317,7 +330,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       endNetwork()
       notifier.stop()
       stopSilence?.()
-      return storing
+      return stored()
     },
   }
 }

@@ -1,0 +1,196 @@
+import { type EscalationOption, handOverAddress } from '@aiagent/client'
+import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
+import type { DeskViews } from './desk-views.ts'
+import type { MessageList } from './message-list.ts'
+
+/** Number of items that are stored. */
+const STORED = 200
+
+/** Number of items that are kept in memory. */
+const KEPT = 1_000
+
+/** The last time that a `Date` can have. */
+const LAST_TIME = 8.64e15
+
+/** Where an item is: so many messages of the transcript behind one that also the next page has. */
+interface Anchor {
+  /** See `MessageList.keyOf()`; undefined for the start. */
+  readonly key?: string | undefined
+  readonly skip: number
+}
+
+interface DeskItem {
+  readonly anchor: Anchor
+  readonly message: ConversationMessage
+}
+
+/** The fields that an item of a desk has. @param time default: now, also where it is no time of a `Date` */
+type DeskFields = Pick<ConversationMessage, 'author' | 'authorName'> &
+  Partial<Pick<ConversationMessage, 'content' | 'mark' | 'messageId' | 'maskedRanges'>> & { time?: number | undefined }
+
+/** A desk that is open in this tab, as the next page needs it. */
+export interface RecordedDesk {
+  readonly escalation?: ConversationEscalation | undefined
+  readonly handle?: string | undefined
+}
+
+/** The chats with colleagues. It owns their messages, which no transcript has, the places of those in the list, and what is stored. */
+export class DeskRecord {
+  /** The desk that is open in this tab. */
+  open: RecordedDesk | undefined
+  readonly #views: DeskViews
+  readonly #now: () => number
+  #items: readonly DeskItem[] = []
+  #isRead = false
+  /** Distinguishes the messages of several desks. */
+  #desk = ''
+  #count = 0
+
+  constructor(views: DeskViews, now: () => number) {
+    this.#views = views
+    this.#now = now
+  }
+
+  /** Whether it is known what the page before has stored. Nothing is stored before that. */
+  get isRead(): boolean {
+    return this.#isRead
+  }
+
+  find(id: string): ConversationMessage | undefined {
+    return this.#items.find(each => each.message.id === id)?.message
+  }
+
+  /** Whether a message is of the last desk. */
+  isOfLast(id: string): boolean {
+    return id.startsWith(`desk ${this.#desk} `)
+  }
+
+  /** Adds a message to the end of the list. Returns its id, or undefined where the desk has sent it before. */
+  add({ time, content = '', messageId, ...fields }: DeskFields): string | undefined {
+    const { list } = this.#views.first
+    const id = `desk ${this.#desk} ${messageId === undefined ? ++this.#count : `at ${messageId}`}`
+    if (this.find(id)) return undefined
+    const transcript = list.get().filter(each => !this.find(each.id))
+    const index = transcript.findLastIndex(each => list.keyOf(each) !== undefined)
+    const anchor = { key: transcript[index] && list.keyOf(transcript[index]), skip: transcript.length - 1 - index }
+    const message = list.create({ ...fields, id, messageId, content, time: isTime(time) ? time : this.#now() })
+    this.#set([...this.#items, { anchor, message }].slice(-KEPT))
+    return id
+  }
+
+  /** Adds a mark. With `desk_opened`, the messages that follow are of another desk. */
+  mark(mark: 'desk_opened' | 'desk_closed', authorName?: string): void {
+    if (mark === 'desk_opened') this.#desk = `${this.#now()}.${this.#count}`
+    this.add({ author: 'colleague', authorName, mark })
+  }
+
+  /** Changes a message, and returns it. */
+  change(id: string, changes: Partial<ConversationMessage>): ConversationMessage | undefined {
+    const { changed } = this.#views.first.list
+    this.#set(
+      this.#items.map(each => (each.message.id === id ? { ...each, message: changed(each.message, changes) } : each)),
+    )
+    return this.find(id)
+  }
+
+  save(): void {
+    const items = this.#items.slice(-STORED).map(({ anchor, message }) => {
+      const { id, author, authorName, mark, time, content, delivery } = message
+      return { anchor, message: { id, author, authorName, mark, time, content, delivery } }
+    })
+    const { open } = this
+    if (this.#isRead)
+      this.#views.save({ id: this.#desk, count: this.#count, isOpen: open !== undefined, ...open, items })
+  }
+
+  clear(): void {
+    this.#isRead = false
+    this.#desk = ''
+    this.#set([])
+  }
+
+  /** Adds what an earlier page, of any version, has stored. Returns the desk that was open then. */
+  read(stored: unknown): RecordedDesk | undefined {
+    const { id, count, isOpen, handle, escalation, items } = Object(stored) as Record<string, unknown>
+    this.#isRead = true
+    this.#desk ||= typeof id === 'string' ? id : ''
+    this.#count = Math.max(this.#count, Number.isSafeInteger(count) ? Number(count) : 0)
+    const before = Array.isArray(items) ? items.flatMap(each => readItem(each, this.#views.first.list)) : []
+    this.#set([...before, ...this.#items])
+    return isOpen === true
+      ? { handle: typeof handle === 'string' ? handle : undefined, escalation: readEscalation(escalation) }
+      : undefined
+  }
+
+  #set(items: readonly DeskItem[]): void {
+    this.#items = items
+    this.#views.place(items.length > 0 ? this.#place : undefined)
+  }
+
+  readonly #place = (transcript: readonly ConversationMessage[]): readonly ConversationMessage[] => {
+    const { list } = this.#views.first
+    const indices = new Map(transcript.map((each, index) => [list.keyOf(each), index]))
+    const placed: ConversationMessage[] = []
+    let next = 0
+    for (const { anchor, message } of this.#items) {
+      const index = anchor.key === undefined ? -1 : indices.get(anchor.key)
+      const end = index === undefined ? firstAfter(transcript, message.time) : index + 1 + anchor.skip
+      while (next < Math.min(end, transcript.length)) placed.push(transcript[next++] as ConversationMessage)
+      placed.push(message)
+    }
+    return [...placed, ...transcript.slice(next)]
+  }
+}
+
+/** An item as it was stored; none where it has another form. */
+function readItem(stored: unknown, list: MessageList): DeskItem[] {
+  const { masked } = list.kept()
+  const { anchor, message: fields } = Object(stored) as Partial<DeskItem>
+  const { id, author, authorName, mark, time, content, delivery } = Object(fields) as Partial<ConversationMessage>
+  if (typeof id !== 'string' || !isTime(time) || typeof content !== 'string') return []
+  const { key, skip } = Object(anchor) as Partial<Anchor>
+  const isUser = author === 'user'
+  const message = list.create({
+    id,
+    author: isUser ? 'user' : 'colleague',
+    authorName: typeof authorName === 'string' ? authorName : undefined,
+    mark: mark === 'desk_opened' || mark === 'desk_closed' ? mark : undefined,
+    time,
+    content,
+    messageId: undefined,
+    ...(isUser && {
+      maskedRanges: (Object.hasOwn(masked, content) && masked[content]) || [],
+      // The page ended before its outcome was known.
+      delivery: delivery === 'acknowledged' || delivery === 'failed' ? delivery : 'unknown',
+    }),
+  })
+  return [{ anchor: { key: typeof key === 'string' ? key : undefined, skip: Number(skip) || 0 }, message }]
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= LAST_TIME
+}
+
+/** Index of the first message that is later; the end where none is. */
+function firstAfter(transcript: readonly ConversationMessage[], time: number): number {
+  const index = transcript.findIndex(each => each.time > time)
+  return index < 0 ? transcript.length : index
+}
+
+/** An escalation as it was stored; undefined where it has another form. */
+function readEscalation(stored: unknown): ConversationEscalation | undefined {
+  const { type, url, options } = Object(stored) as Partial<Record<keyof ConversationEscalation, unknown>>
+  const isUsable =
+    (type === 'live' || type === 'alternate') &&
+    (url === undefined || (typeof url === 'string' && handOverAddress({ entrypointUrl: url })?.href === url)) &&
+    Array.isArray(options) &&
+    options.every(isOption)
+  return isUsable
+    ? (Object.freeze({ type, url, options: Object.freeze(options) }) as ConversationEscalation)
+    : undefined
+}
+
+function isOption(value: unknown): value is EscalationOption {
+  const { type, value: address = '' } = Object(value) as Partial<Record<keyof EscalationOption, unknown>>
+  return typeof type === 'string' && typeof address === 'string'
+}

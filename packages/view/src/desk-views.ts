@@ -1,0 +1,76 @@
+import type { AiAgent } from '@aiagent/client'
+import type { DESK_FAILED } from './conversation-error.ts'
+import type { OpenLiveDesk } from './live-desk.ts'
+import type { MessageList } from './message-list.ts'
+import type { ViewFacts } from './view-state.ts'
+import type { ViewStore } from './view-store.ts'
+
+/** An error of the desk, as the snapshot has it. */
+class DeskError extends Error {
+  override readonly name = 'DeskError'
+  readonly code: typeof DESK_FAILED = 'DESK_FAILED'
+}
+
+/** The views of one agent that show its desk. They hold the same transcript: the first one is asked for it, and stores. */
+export class DeskViews {
+  readonly #agent: AiAgent
+  /** The views, with the function of the host that opens a desk. */
+  readonly #views = new Map<ViewStore, OpenLiveDesk>()
+  #first: ViewStore
+  #place: Parameters<MessageList['place']>[0]
+
+  constructor(agent: AiAgent, first: ViewStore, escalate: OpenLiveDesk) {
+    this.#agent = agent
+    this.#first = first
+    this.#views.set(first, escalate)
+  }
+
+  get first(): ViewStore {
+    return this.#first
+  }
+
+  /** Opens a desk of the host. */
+  get escalate(): OpenLiveDesk | undefined {
+    return this.#views.get(this.#first)
+  }
+
+  add(store: ViewStore, escalate: OpenLiveDesk): void {
+    this.#views.set(store, escalate)
+    store.list.place(this.#place)
+    store.change({ desk: this.#first.getSnapshot().desk })
+  }
+
+  /** Removes a view that ends. Returns whether another one is left. */
+  remove(store: ViewStore): boolean {
+    this.#views.delete(store)
+    const [next] = this.#views.keys()
+    this.#first = next ?? store
+    return next !== undefined
+  }
+
+  change(facts?: ViewFacts): void {
+    for (const store of this.#views.keys()) store.change(facts)
+  }
+
+  /** Counts a message of the colleague as unread. */
+  count(): void {
+    for (const store of this.#views.keys()) store.countDesk()
+  }
+
+  /** Sets what adds the messages of desks to the lists. */
+  place(place: Parameters<MessageList['place']>[0]): void {
+    this.#place = place
+    for (const { list } of this.#views.keys()) list.place(place)
+  }
+
+  /** Stores what the next page needs of the desk. After the last view it does nothing: the next one stores its desk. */
+  save(desk: unknown): void {
+    if (this.#views.has(this.#first)) this.#first.save({ desk })
+  }
+
+  /** Reports an error of the desk. */
+  fail(message: string, cause: unknown): void {
+    this.#agent.logger.error(message, { error: cause })
+    this.change({ error: new DeskError(message, { cause }) })
+  }
+}
