@@ -1,5 +1,5 @@
 export default {
-  entry: { index: 'src/index.ts', 'node/index': 'src/node/index.ts' },
+  entry: { index: 'src/index.ts', desk: 'src/desk/emulator-desk.ts', 'node/index': 'src/node/index.ts' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { refuseControl } from './control/access.ts'
 import { createControl, type EmulatorControl } from './control/control.ts'
 import { CONTROL_PATH, createControlApp } from './control/control-app.ts'
+import { Desk } from './desk/desk.ts'
 import type { RequestConnection } from './faults/apply-faults.ts'
 import type { FaultOf } from './faults/fault.ts'
 import type { FaultSchedule } from './faults/fault-schedule.ts'
@@ -88,6 +89,8 @@ export interface Emulator {
   readonly settings: EmulatorSettings
   /** Controls for tests: tokens, time limits, agent messages and restarts. */
   readonly control: EmulatorControl
+  /** The chats between customers and colleagues. A test plays the colleague. */
+  readonly desk: Desk
   /** Faults on request. */
   readonly faults: EmulatorFaults
   /**
@@ -147,9 +150,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const isStruckBy = (kind: SessionFaultKind, sessionId: string) =>
     faults.rules.strike(kind, ({ fault }) => concernsFrames(fault, sessionId)) !== undefined
   const chat = new ChatService({ world, clock, settings, keys, random, reply, isStruckBy })
+  const desk = new Desk(clock, store)
   const control = createControl({ chat, keys, settings, world })
   let listener: PortListener | undefined
-  const restarter = createRestarter({ chat, clock, availability, waits: faults.waits, listener: () => listener })
+  const restarter = createRestarter({ chat, desk, clock, availability, waits: faults.waits, listener: () => listener })
   faults.bind({ chat, control, world, restart: restarter.restart })
 
   const pageLogin =
@@ -166,8 +170,17 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     offersLogin,
     callbackPage,
     faults,
+    desk,
   })
-  const controlApp = createControlApp({ control, faults, settings, world, isConnected: id => chat.isConnected(id) })
+  const controlApp = createControlApp({
+    control,
+    desk,
+    faults,
+    settings,
+    waits: faults.waits,
+    world,
+    isConnected: id => chat.isConnected(id),
+  })
   const upgrade = createUpgradeHandler({ chat, clock, faults, availability, settings, world })
   const hosts = new Set([new URL(origin).host, `chat.${chatDomain ?? world.tenant.aiAgentDomain}`])
   const close = () => {
@@ -185,6 +198,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     world,
     settings,
     control,
+    desk,
     faults,
     fetch: async (input, init) => {
       const request = new Request(input, init)

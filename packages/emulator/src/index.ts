@@ -13,6 +13,8 @@ export { CONNECTOR_PATH, CONNECTOR_SCRIPT } from './connector/connector-script.t
 export type { ConnectedApp, DepartmentSeed, PortalSeed, ProfileSeed } from './contact-center/contact-center-seed.ts'
 export type { LastUsedProfiles } from './contact-center/last-used-profiles.ts'
 export type { ConversationRecord, EmulatorControl } from './control/control.ts'
+export type { Desk } from './desk/desk.ts'
+export type { DeskChat, DeskChatRecord, DeskMessage } from './desk/desk-chat.ts'
 export { createEmulator, type Emulator, type EmulatorOptions, type PortRequest } from './emulator.ts'
 export { type Fault, FaultError, parseFault, type StandingFault, type StandingKind } from './faults/fault.ts'
 export type { FaultInForce } from './faults/fault-rules.ts'

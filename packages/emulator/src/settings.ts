@@ -74,6 +74,8 @@ export interface EmulatorSettings {
   replyDelayMs: number
   /** Whether a heartbeat precedes each answer. @default true */
   heartbeatBeforeReply: boolean
+  /** Whether a customer can open a chat with a colleague. When it is closed, the agent names other ways to a human. @default 'open' */
+  desk: 'open' | 'closed'
   /** Interval of further heartbeats while an answer is in progress, in milliseconds. @default 5000 */
   heartbeatIntervalMs: number
   /** Time without a frame from the client after which a session ends, in milliseconds. @default 1_800_000 */
@@ -112,6 +114,7 @@ export const DEFAULT_SETTINGS: Readonly<EmulatorSettings> = {
   emptyListStatus: 204,
   replyDelayMs: 0,
   heartbeatBeforeReply: true,
+  desk: 'open',
   heartbeatIntervalMs: 5000,
   idleTimeoutMs: 30 * 60_000,
   unreadableFrameLimit: 20,

@@ -1,4 +1,5 @@
 import { PERSONA } from '@aiagent/protocol'
+import type { EmulatorSettings } from '../settings.ts'
 import type { HistoryEntry, SessionRecord } from '../world/session-record.ts'
 import type { ReplyRequest } from './reply.ts'
 
@@ -6,6 +7,7 @@ export interface Conversation {
   readonly record: SessionRecord
   readonly random: () => number
   readonly escalation: ReplyRequest['escalation']
+  readonly settings: EmulatorSettings
 }
 
 /** Knows which messages have not been answered yet. */
@@ -16,7 +18,7 @@ export interface Turns {
 /** The request to the agent: a message, and the conversation before it. */
 export function describeRequest(
   message: HistoryEntry,
-  { record, random, escalation }: Conversation,
+  { record, random, escalation, settings }: Conversation,
   turns: Turns,
 ): ReplyRequest {
   return {
@@ -34,5 +36,6 @@ export function describeRequest(
     },
     random,
     escalation,
+    isDeskOpen: settings.desk === 'open',
   }
 }

@@ -12,6 +12,8 @@ export interface ReplyRequest {
   random: () => number
   /** Addresses of a live chat, for an answer that hands over. */
   escalation: { liveDomain: string; entrypointUrl: string }
+  /** Whether colleagues answer at present, as the setting `desk` says. */
+  isDeskOpen: boolean
 }
 
 /** One answer frame of the agent. `role` defaults to the customer-support role. */

@@ -56,7 +56,7 @@ export function createUpgradeHandler({
     const meant = ({ fault }: Rule<FaultOf<'hang-upgrade' | 'refuse-upgrade'>>) =>
       fault.sessionId === undefined || fault.sessionId === sessionId
     const hanging = rules.strike('hang-upgrade', meant)
-    if (hanging && (await waits.untilLifted(hanging)) === 'gone') return NO_RESPONSE
+    if (hanging && (await waits.untilCalled(hanging.onLift)) === 'gone') return NO_RESPONSE
     const refused = rules.strike('refuse-upgrade', meant)
     if (!refused) return enter(url, entry)
     const { status } = refused.fault

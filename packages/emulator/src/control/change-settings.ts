@@ -28,6 +28,7 @@ const entries = {
   emptyListStatus: v.picklist([200, 204]),
   replyDelayMs: amount,
   heartbeatBeforeReply: flag,
+  desk: v.picklist(['open', 'closed']),
   heartbeatIntervalMs: amount,
   idleTimeoutMs: amount,
   unreadableFrameLimit: amount,

@@ -161,4 +161,43 @@ describe('the controls over HTTP', () => {
     })
     expect(preflight.headers.get('access-control-allow-methods')).toContain('DELETE')
   })
+
+  it('play the colleague at the desk', async () => {
+    const { control, fetch, origin } = start()
+    const handle = 'h'.repeat(32)
+    const customer = async (method: string, path = '', body?: object) => {
+      const init = { method, ...(body && { body: JSON.stringify(body) }) }
+      const response = await fetch(`${origin}/live-desk/${handle}${path}`, init)
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    }
+    const empty = await control('GET', '/desk')
+    expect(empty.body).toEqual({ state: '', chats: [] })
+    const waiting = control('GET', '/desk?seen=')
+    await customer('PUT')
+    expect((await waiting).body).toMatchObject({ chats: [{ id: 'chat-1', state: 'waiting', messages: [] }] })
+
+    await control('POST', '/desk/chat-1/typing', { name: 'Support', isTyping: true })
+    const typing = await customer('GET')
+    expect(typing.body).toMatchObject({ name: 'Support', isTyping: true, hasEnded: false, messages: [] })
+    const next = customer('GET', `?seen=${encodeURIComponent(String(typing.body['state']))}`)
+    await control('POST', '/desk/chat-1/say', { text: '<b>Good day</b>' })
+    expect((await next).body).toMatchObject({
+      isTyping: false,
+      messages: [{ id: 'colleague-1', from: 'colleague', text: '<b>Good day</b>' }],
+    })
+    expect((await customer('GET', '?after=1')).body['messages']).toEqual([])
+    await customer('POST', '/messages', { id: 'one', text: 'hello' })
+    await customer('POST', '/messages', { id: 'one', text: 'hello' })
+    const { chats } = (await control('GET', '/desk')).body as { chats: { messages: { text: string }[] }[] }
+    expect(chats[0]?.messages.map(({ text }) => text)).toEqual(['<b>Good day</b>', 'hello'])
+
+    expect((await customer('POST', '/messages', { text: 7 })).status).toBe(400)
+    expect((await control('POST', '/desk/chat-1/say', { txt: 'x' })).status).toBe(400)
+    expect((await control('POST', '/desk/chat-7/say', { text: 'x' })).status).toBe(404)
+    await control('POST', '/desk/chat-1/leave')
+    expect((await customer('GET')).body).toMatchObject({ hasEnded: true })
+    expect((await customer('POST', '/messages', { id: 'two', text: 'hello?' })).status).toBe(410)
+    expect((await control('POST', '/desk/chat-1/say', { text: 'x' })).status).toBe(410)
+    expect((await control('GET', '/settings')).body).toMatchObject({ desk: 'open' })
+  })
 })

@@ -1,6 +1,10 @@
 import { type Context, Hono } from 'hono'
+import * as v from 'valibot'
+import type { Desk } from '../desk/desk.ts'
+import type { DeskChat } from '../desk/desk-chat.ts'
 import { type Fault, FaultError, parseFault, type StandingKind } from '../faults/fault.ts'
 import type { AppliedFault, EmulatorFaults } from '../faults/faults.ts'
+import type { PendingWaits } from '../faults/pending-waits.ts'
 import { cors } from '../rest/cors.ts'
 import { RestError } from '../rest/error.ts'
 import { readBody } from '../rest/request-body.ts'
@@ -11,7 +15,9 @@ import type { EmulatorControl } from './control.ts'
 
 export interface ControlAppParts {
   control: EmulatorControl
+  desk: Desk
   faults: EmulatorFaults
+  waits: PendingWaits
   settings: EmulatorSettings
   world: World
   isConnected(sessionId: string): boolean
@@ -32,7 +38,7 @@ const SESSION_ACTIONS = {
 } as const satisfies Record<string, Fault['kind']>
 
 /** The controls over HTTP: the same faults as in the API, and the recordings. Access is checked before. */
-export function createControlApp({ control, faults, isConnected, settings, world }: ControlAppParts): {
+export function createControlApp({ control, desk, faults, isConnected, settings, waits, world }: ControlAppParts): {
   fetch(request: Request): Response | Promise<Response>
 } {
   const app = new Hono().basePath(CONTROL_PATH)
@@ -80,6 +86,28 @@ export function createControlApp({ control, faults, isConnected, settings, world
     return record ? c.json(record) : refuse(c, 404, NO_SESSION)
   })
 
+  // Answered once the state differs from the one that the desk page has seen.
+  app.get('/desk', async c => {
+    while (stateOf(desk.chats) === c.req.query('seen'))
+      if ((await waits.untilCalled(desk.listeners, c.req.raw.signal)) === 'gone')
+        return refuse(c, 503, 'The service has stopped.')
+    const chats = desk.chats.map(({ id, startedAt, state, name, isTyping, messages }) => {
+      return { id, startedAt, state, name, isTyping, messages }
+    })
+    return c.json({ state: stateOf(desk.chats), chats })
+  })
+  for (const [name, act] of Object.entries(DESK_ACTIONS))
+    app.post(`/desk/:id/${name}`, async c => {
+      const read = v.safeParse(DeskActionSchema, await readObject(c))
+      if (!read.success) return refuse(c, 400, 'The fields are "name", "text" and "isTyping".')
+      const chat = desk.chats.find(({ id }) => id === c.req.param('id'))
+      if (!chat) return refuse(c, 404, 'There is no such chat.')
+      if (chat.state === 'ended') return refuse(c, 410, 'The chat has ended.')
+      if (read.output.name) chat.join(read.output.name)
+      act(chat, read.output)
+      return c.json({})
+    })
+
   for (const [name, kind] of Object.entries(SESSION_ACTIONS))
     app.post(`/sessions/:id/${name}`, async c => {
       const fault = parseFault({ ...(await readObject(c)), kind, sessionId: c.req.param('id') })
@@ -117,6 +145,25 @@ export function createControlApp({ control, faults, isConnected, settings, world
   return app
 }
 
+const DeskActionSchema = v.strictObject({
+  name: v.optional(v.string()),
+  text: v.optional(v.string(), ''),
+  isTyping: v.optional(v.boolean(), false),
+})
+
+/** What a colleague does in a chat. */
+const DESK_ACTIONS: Readonly<Record<string, (chat: DeskChat, fields: v.InferOutput<typeof DeskActionSchema>) => void>> =
+  {
+    join: chat => chat.join(),
+    say: (chat, { text }) => chat.say(text),
+    typing: (chat, { isTyping }) => chat.setTyping(isTyping),
+    leave: chat => chat.end(),
+  }
+
+/** Changes with everything that the desk page shows. */
+const stateOf = (chats: readonly DeskChat[]) =>
+  chats.map(({ id, state, name, isTyping, messages }) => [id, state, name, isTyping, messages.length].join()).join(';')
+
 const NO_SESSION = 'There is no such session.'
 
 class BodyError extends Error {}
@@ -140,6 +187,6 @@ async function readObject(c: Context): Promise<object> {
   throw new BodyError('The body is not a JSON object.')
 }
 
-function refuse(c: Context, status: 400 | 403 | 404 | 500, message: string): Response {
+function refuse(c: Context, status: 400 | 403 | 404 | 410 | 500 | 503, message: string): Response {
   return c.json({ code: `${status}-000`, message }, status)
 }

@@ -41,7 +41,7 @@ export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings
     const delayMs = requestDelay(faults, concerned)
     if (delayMs > 0 && (await waits.pause(delayMs, signal)) === 'gone') return abandon()
     const hanging = rules.strike('hang-request', concerned)
-    if (hanging && (await waits.untilLifted(hanging, signal)) === 'gone') return abandon()
+    if (hanging && (await waits.untilCalled(hanging.onLift, signal)) === 'gone') return abandon()
 
     const limited = rules.strike('rate-limit', rule => rule.fault.only !== 'messages' && concerned(rule))
     const answer = limited ? undefined : rules.strike('answer', concerned)

@@ -54,7 +54,7 @@ async function* carry(
   }
 
   for (let at = 0; !isGone; ) {
-    if (stalled && at === stallsAt) note(await waits.untilLifted(stalled, signal))
+    if (stalled && at === stallsAt) note(await waits.untilCalled(stalled.onLift, signal))
     if (isGone || at === end) break
     const next = Math.min(at + portion, end, at < stallsAt ? stallsAt : end)
     if (bytesPerSecond !== undefined) note(await waits.pause(((next - at) / bytesPerSecond) * 1000, signal))

@@ -1,10 +1,9 @@
 import type { Clock } from '../clock.ts'
-import type { Rule } from './fault-rules.ts'
 
 /** How a wait ended: `over`, or `gone` when the client or the service has disconnected. */
 export type WaitEnd = 'over' | 'gone'
 
-/** Owns all waits caused by faults, so that they can end together. */
+/** Owns all waits of requests, so that they can end together. */
 export class PendingWaits {
   readonly #clock: Clock
   readonly #abandon = new Set<() => void>()
@@ -21,11 +20,11 @@ export class PendingWaits {
     })
   }
 
-  /** Waits until a fault is lifted. */
-  untilLifted({ onLift }: Rule, signal?: AbortSignal): Promise<WaitEnd> {
+  /** Waits until listeners are called: those of a fault that is lifted, or of the desk. */
+  untilCalled(listeners: Set<() => void>, signal?: AbortSignal): Promise<WaitEnd> {
     return this.#wait(signal, over => {
-      onLift.add(over)
-      return () => onLift.delete(over)
+      listeners.add(over)
+      return () => listeners.delete(over)
     })
   }
 

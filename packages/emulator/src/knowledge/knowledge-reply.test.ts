@@ -8,8 +8,13 @@ import { loadKnowledge } from './node-loader.ts'
 
 const escalation = { liveDomain: 'live.example', entrypointUrl: 'https://live.example/enter' }
 
-async function ask(reply: Reply, text: string, history: ReplyRequest['history'] = []): Promise<readonly Answer[]> {
-  const answers = await reply({ text, context: {}, history, random: () => 0.5, escalation })
+async function ask(
+  reply: Reply,
+  text: string,
+  history: ReplyRequest['history'] = [],
+  isDeskOpen = true,
+): Promise<readonly Answer[]> {
+  const answers = await reply({ text, context: {}, history, random: () => 0.5, escalation, isDeskOpen })
   return 'content' in answers ? [answers] : answers
 }
 
@@ -145,6 +150,12 @@ describe('the included help center', () => {
       expect(article.url).toBe(`https://help.router-shop.example/${article.id}`)
       expect(articles.map(({ id }) => `${id}.md`)).toEqual(expect.arrayContaining([...article.related]))
     }
+  })
+
+  it('names other ways to a human while the desk is closed', async () => {
+    const [answer] = await ask(reply, 'I want to talk to a human', [], false)
+    expect(answer?.messageData).toMatchObject({ escalation: true, escalationData: { live: false, email: true } })
+    expect(answer?.messageData?.escalationData?.phoneNumber).toMatch(/^\+44/)
   })
 
   it('hands over to a human with escalation data when asked', async () => {

@@ -13,6 +13,9 @@ const MOST_OPTIONS = 3
 /** Part of a question that an article must cover to be offered, in a refusal, as perhaps meant. */
 const NEAR = 0.3
 
+/** Ways to a human while the desk is closed: those of the included help center. */
+const OTHER_WAYS = { phone: true, phoneNumber: '+44 20 7946 0000', email: true }
+
 const OFFER_OF_HUMAN = 'Would you like to talk to a human?'
 
 const SMALL_TALK: Readonly<Record<Exclude<SmallTalk, 'help' | 'complaint'>, string>> = {
@@ -36,13 +39,14 @@ export function createKnowledgeReply(articles: readonly Article[]): Reply {
   const byName = indexByName(articles)
   const byQuestion = new Map(articles.map(article => [normalise(toQuestion(article.title)), article]))
 
-  return ({ text: whole, history, escalation }) => {
+  return request => {
+    const { text: whole, history } = request
     const text = whole.trim().slice(0, LONGEST_QUESTION)
     if (text === '')
       return { content: 'Your message was empty. What would you like to know?', messageData: { sources: [] } }
-    if (asksForHuman(text)) return escalate(escalation)
+    if (asksForHuman(text)) return escalate(request)
     const smallTalk = recogniseSmallTalk(text)
-    if (smallTalk === 'agreement' && lastFromAgent(history) === OFFER_OF_HUMAN) return escalate(escalation)
+    if (smallTalk === 'agreement' && lastFromAgent(history) === OFFER_OF_HUMAN) return escalate(request)
     if (smallTalk === 'help') return introduce(articles)
     if (smallTalk === 'complaint') return apologise()
     if (smallTalk !== undefined) return { content: SMALL_TALK[smallTalk], messageData: { sources: [] } }
@@ -106,7 +110,17 @@ function apologise(): Answer[] {
   return [{ content, messageData: { sources: [] } }, offer(OFFER_OF_HUMAN, [ASK_FOR_HUMAN])]
 }
 
-function escalate(escalation: ReplyRequest['escalation']): Answer {
+function escalate({ escalation, isDeskOpen }: ReplyRequest): Answer {
+  if (!isDeskOpen)
+    return {
+      content: 'My colleagues are not at their desk now. You can reach them in these ways.',
+      messageData: {
+        sources: [],
+        reasoning: 'The customer asked for a human, and the desk is closed.',
+        escalation: true,
+        escalationData: { live: false, ...OTHER_WAYS },
+      },
+    }
   return {
     content: 'Of course. I am handing you over to a human now; please stay in this chat.',
     messageData: {

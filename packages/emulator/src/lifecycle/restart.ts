@@ -1,10 +1,11 @@
 import type { ChatService } from '../chat/chat-service.ts'
 import type { Clock } from '../clock.ts'
+import type { Desk } from '../desk/desk.ts'
 import type { PendingWaits } from '../faults/pending-waits.ts'
 import type { Availability } from './availability.ts'
 
 export interface RestartPlan {
-  /** Whether the sessions survive. */
+  /** Whether the sessions and the chats with colleagues survive. */
   memory: boolean
   /** Downtime, in milliseconds. */
   downMs: number
@@ -25,6 +26,7 @@ export interface PortListener {
 
 export interface RestartParts {
   chat: ChatService
+  desk: Desk
   clock: Clock
   availability: Availability
   waits: PendingWaits
@@ -39,7 +41,7 @@ export interface Restarter {
 }
 
 /** Takes the service down and restores it. A restart during the downtime postpones the return. */
-export function createRestarter({ chat, clock, availability, listener, waits }: RestartParts): Restarter {
+export function createRestarter({ chat, desk, clock, availability, listener, waits }: RestartParts): Restarter {
   let timer: unknown
   const goUp = () => {
     timer = undefined
@@ -53,7 +55,10 @@ export function createRestarter({ chat, clock, availability, listener, waits }: 
       clock.clearTimeout(timer)
       availability.goDown()
       const ended = chat.drop(code, 'The service restarts')
-      if (!memory) chat.forgetAll()
+      if (!memory) {
+        chat.forgetAll()
+        desk.forgetAll()
+      }
       waits.cancelAll()
       listener()?.goDown()
       if (downMs > 0) timer = clock.setTimeout(goUp, downMs)

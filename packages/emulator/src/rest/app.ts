@@ -1,6 +1,7 @@
 import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
+import type { Desk } from '../desk/desk.ts'
 import { applyFaults, type RequestConnection, type RequestFaults } from '../faults/apply-faults.ts'
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
@@ -16,6 +17,7 @@ import { Authorization, type TokenForm } from './authorization.ts'
 import { addContactCenterRoutes } from './contact-center-routes.ts'
 import { cors } from './cors.ts'
 import { describeDeployment } from './deployment.ts'
+import { addDeskRoutes } from './desk-routes.ts'
 import { RestError } from './error.ts'
 import { recordRequest } from './record-request.ts'
 import { requestBody } from './request-body.ts'
@@ -39,6 +41,8 @@ export interface RestParts {
   callbackPage: string
   /** The active faults. */
   faults: RequestFaults
+  /** The chats with colleagues. */
+  desk: Desk
 }
 
 /** Answers a request; its transport may provide functions for faults. */
@@ -51,7 +55,7 @@ export interface RestApp {
  * responses.
  */
 export function createRestApp(parts: RestParts): RestApp {
-  const { world, clock, settings, keys, origin, offersLogin, pageLogin, callbackPage, faults } = parts
+  const { world, clock, settings, keys, origin, offersLogin, pageLogin, callbackPage, faults, desk } = parts
   const authorization = new Authorization(keys, settings, world)
   const app = new Hono<{ Bindings: RequestConnection }>()
 
@@ -137,6 +141,7 @@ export function createRestApp(parts: RestParts): RestApp {
   })
 
   addContactCenterRoutes({ at, tokenOf }, parts)
+  addDeskRoutes({ at }, { desk, settings, waits: faults.waits })
 
   app.notFound(c => {
     const message = `There is nothing at ${c.req.method} ${c.req.path}. Start with ${origin}${paths.deploymentInfo()}.`
