@@ -572,6 +572,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   'PLAY-08':
     'from a clone, the playground is built with its first request, once, with a line that says so; a failure is reported and tried again',
   'PLAY-09': '`npm start` opens the playground in the browser with `--open` only',
+  'PLAY-10':
+    'a chat with a colleague at the emulator, on a port or in a page, is reached by its handle only, and has each message once and in order after reloads, lost confirmations, cuts and restarts',
+  'PLAY-11':
+    'a served emulator brings a page on which a colleague answers: for this machine only, under a strict content policy, with every text as data',
+  'PLAY-12':
+    'the playground opens a chat with a colleague when the agent hands over, and the developer answers beside it',
   'VIEW-13':
     'with `@aiagent/client/react-native` a conversation works without crypto, structuredClone, TextEncoder, localStorage, document and window: it follows AppState and NetInfo, and continues from AsyncStorage after a restart',
   'REL-128':
@@ -748,7 +754,7 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 ])
 
 /** Rules of the playground's page. */
-const PLAYGROUND_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06'])
+const PLAYGROUND_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06', 'PLAY-12'])
 
 /** Every rule, with what proves it. */
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({

@@ -162,7 +162,7 @@ describe('the controls over HTTP', () => {
     expect(preflight.headers.get('access-control-allow-methods')).toContain('DELETE')
   })
 
-  it('play the colleague at the desk', async () => {
+  it('[PLAY-10] play the colleague at the desk', async () => {
     const { control, fetch, origin } = start()
     const handle = 'h'.repeat(32)
     const customer = async (method: string, path = '', body?: object) => {

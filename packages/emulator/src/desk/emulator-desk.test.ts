@@ -48,7 +48,7 @@ async function toShow(view: ConversationView, lines: readonly string[]): Promise
 }
 
 describe('the desk of the emulator', () => {
-  it('continues the conversation until the colleague leaves', async () => {
+  it('[PLAY-10] continues the conversation until the colleague leaves', async () => {
     const { handedOver, emulator } = setUp()
     const { view, chat } = await handedOver()
     expect(view.getSnapshot().desk).toEqual({ isElsewhere: false, name: 'Support', isTyping: false })
@@ -77,7 +77,7 @@ describe('the desk of the emulator', () => {
     expect(view.getSnapshot().error).toBeUndefined()
   })
 
-  it('is opened again after a reload, delivers what was missed, and repeats nothing', async () => {
+  it('[PLAY-10] is opened again after a reload, delivers what was missed, and repeats nothing', async () => {
     const { page, handedOver, emulator } = setUp()
     const first = await handedOver()
     first.chat.say('Good day.')
@@ -91,7 +91,7 @@ describe('the desk of the emulator', () => {
     expect(emulator.desk.chats).toHaveLength(1)
   })
 
-  it('ends for the colleague when the user returns to the agent, and when the user signs out', async () => {
+  it('[PLAY-10] ends for the colleague when the user returns to the agent, and when the user signs out', async () => {
     const { handedOver, emulator, clock } = setUp()
     const first = await handedOver()
     first.view.endDesk()
@@ -106,14 +106,14 @@ describe('the desk of the emulator', () => {
     await eventually(() => second.state === 'ended', 'the end')
   })
 
-  it('gets masked text', async () => {
+  it('[PLAY-10] gets masked text', async () => {
     const { handedOver } = setUp({ id: 'billing' })
     const { view, chat } = await handedOver()
     await view.send('Card 4111 1111 1111 1111, please')
     expect(await chat.nextMessage()).not.toContain('4111 1111')
   })
 
-  it('survives a restart of the service: what was said meanwhile arrives once, in order', async () => {
+  it('[PLAY-10] survives a restart of the service: what was said meanwhile arrives once, in order', async () => {
     const { handedOver, emulator, clock } = setUp()
     const { view, chat } = await handedOver()
     emulator.faults.add({ kind: 'restart', downMs: 1000 })
@@ -126,7 +126,7 @@ describe('the desk of the emulator', () => {
     expect(chat.messages).toHaveLength(3)
   })
 
-  it('takes a message once whose confirmation was lost', async () => {
+  it('[PLAY-10] takes a message once whose confirmation was lost', async () => {
     const { handedOver, emulator } = setUp()
     const { view, chat } = await handedOver()
     emulator.faults.add({ kind: 'truncate-body', route: 'POST */messages', times: 2 })
@@ -135,7 +135,7 @@ describe('the desk of the emulator', () => {
     expect(chat.messages.map(({ text }) => text)).toEqual(['one'])
   })
 
-  it('is reported as failed when the service has forgotten it, and the agent continues', async () => {
+  it('[PLAY-10] is reported as failed when the service has forgotten it, and the agent continues', async () => {
     const { handedOver, emulator } = setUp()
     const { view } = await handedOver()
     emulator.faults.add({ kind: 'restart', memory: false })
@@ -144,7 +144,7 @@ describe('the desk of the emulator', () => {
     expect(emulator.desk.chats).toEqual([])
   })
 
-  it('is kept in a store for the next emulator', async () => {
+  it('[PLAY-10] is kept in a store for the next emulator', async () => {
     const store = createMemoryStore()
     const { handedOver, emulator } = setUp({ store })
     const { view, chat } = await handedOver()
@@ -161,7 +161,7 @@ describe('the desk of the emulator', () => {
     expect((await joined).id).toBe('chat-2')
   })
 
-  it('opens no chat while it is closed', async () => {
+  it('[PLAY-10] opens no chat while it is closed', async () => {
     const { page, emulator } = setUp({ settings: { desk: 'closed' } })
     const { view } = await page()
     await view.send(ASK)
@@ -172,12 +172,12 @@ describe('the desk of the emulator', () => {
     expect(emulator.desk.chats).toEqual([])
   })
 
-  it('leaves escalations other than a live chat to the view', () => {
+  it('[PLAY-10] leaves escalations other than a live chat to the view', () => {
     const { signal } = new AbortController()
     expect(emulatorDesk({ url: 'http://emulator.test' })({ type: 'alternate' }, { signal })).toBeUndefined()
   })
 
-  it('knows a chat by its handle only, which does not follow from the seed', async () => {
+  it('[PLAY-10] knows a chat by its handle only, which does not follow from the seed', async () => {
     const { emulator } = setUp({ seed: 1 })
     const controller = new AbortController()
     const open = () =>
@@ -193,7 +193,7 @@ describe('the desk of the emulator', () => {
     controller.abort()
   })
 
-  it('records the calls of the page like all others, without the waiting one before it is answered', async () => {
+  it('[PLAY-10] records the calls of the page like all others, without the waiting one before it is answered', async () => {
     const { handedOver, emulator } = setUp()
     const { chat } = await handedOver()
     const calls = () =>

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
+import { findShippedFolder } from '../node/shipped-folder.ts'
 import { type Article, parseArticle } from './article.ts'
 
 /**
@@ -11,7 +11,7 @@ import { type Article, parseArticle } from './article.ts'
  * @throws {Error} when the folder does not exist, is not a folder, or holds no article; the message says what to do
  */
 export async function loadKnowledge(folder?: string): Promise<Article[]> {
-  const root = folder === undefined ? await findShippedFolder() : resolve(folder)
+  const root = folder === undefined ? await findShippedFolder('knowledge') : resolve(folder)
   const found = await stat(root).catch((cause: unknown) => {
     throw new Error(`The folder of articles cannot be read: ${root}. Pass a folder that exists and holds .md files.`, {
       cause,
@@ -44,20 +44,4 @@ async function listArticles(root: string): Promise<string[]> {
     }
   }
   return paths.sort((a, b) => (a < b ? -1 : 1))
-}
-
-/** Walks up from this file, which lies in `src/` or, built, in `dist/`, to the package that the articles ship with. */
-async function findShippedFolder(): Promise<string> {
-  const start = dirname(fileURLToPath(import.meta.url))
-  for (let folder = start; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'knowledge')
-    const isPackage = await stat(join(folder, 'package.json')).then(
-      file => file.isFile(),
-      () => false,
-    )
-    if (isPackage && (await listArticles(candidate).catch(() => [])).length > 0) return candidate
-    if (folder === dirname(folder)) {
-      throw new Error(`The shipped articles were not found above ${start + sep}. Pass a folder with .md files instead.`)
-    }
-  }
 }

@@ -5,6 +5,7 @@ import type { Refusal } from '../chat/socket-end.ts'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.ts'
 import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 import { loadKnowledge } from '../knowledge/node-loader.ts'
+import { answerDeskPage, DESK_PATH } from './desk-page.ts'
 import { loadDevelopmentCertificate } from './development-certificate.ts'
 import { createFolderStore } from './folder-store.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
@@ -49,6 +50,8 @@ export interface ServeOptions extends EmulatorOptions {
 export interface EmulatorServer {
   /** Address of the service: the endpoint for clients. */
   readonly url: string
+  /** Address of the page on which a colleague answers, on this machine. */
+  readonly deskUrl: string
   /** The emulator behind the port, for its controls, faults and records. */
   readonly emulator: Emulator
   /** Whether users can sign in: not with `offersLogin: false`, nor without the package `oidc-provider`. */
@@ -94,12 +97,14 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   let emulator: Emulator | undefined
   let logins: IdentityProviderRouter | undefined
   const serveRest = getRequestListener(
-    (request, { incoming, outgoing }) =>
-      emulator?.handle(request, {
-        remoteAddress: incoming.socket.remoteAddress,
-        cut: () => cutAfterAnswer(outgoing),
-        abandon: () => void outgoing.destroy(),
-      }) ?? new Response('The service is starting.', { status: 503 }),
+    async (request, { incoming, outgoing }) => {
+      if (!emulator) return new Response('The service is starting.', { status: 503 })
+      const { remoteAddress } = incoming.socket
+      const page = await answerDeskPage(request, remoteAddress)
+      const cut = () => cutAfterAnswer(outgoing)
+      const abandon = () => void outgoing.destroy()
+      return page ?? emulator.handle(request, { remoteAddress, cut, abandon })
+    },
     { overrideGlobalObjects: false },
   )
   let check: HostCheck = () => undefined
@@ -155,6 +160,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   const closeOnce = () => (closing ??= close())
   return {
     url,
+    deskUrl: url + DESK_PATH,
     emulator: started,
     hasLogins: emulatorOptions.offersLogin !== false && isInstalled(LOGINS),
     ...(made && { certificateFile: made.file }),

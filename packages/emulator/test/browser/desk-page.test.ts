@@ -1,0 +1,116 @@
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type EmulatorServer, serveEmulator } from '../../src/node/index.ts'
+
+const WAITING = 'a'.repeat(32)
+const OTHER = 'b'.repeat(32)
+
+describe.skipIf(!hasChromium())('the desk page', () => {
+  let chromium: LaunchedChromium
+  let server: EmulatorServer
+  let page: Page
+  const complaints: string[] = []
+  beforeAll(async () => {
+    chromium = await launchChromium()
+  })
+  beforeEach(async () => {
+    complaints.length = 0
+    server = await serveEmulator({ reply: () => [] })
+    page = await chromium.newPage()
+    page.on('console', message => complaints.push(message.text()))
+    page.on('pageerror', error => complaints.push(error.message))
+    await page.goto(server.deskUrl)
+  })
+  afterEach(async () => {
+    await page.close()
+    await server.close()
+  })
+  afterAll(() => chromium?.close())
+
+  const messages = () => page.getByRole('log').locator('p').allTextContents()
+
+  it('[PLAY-11] shows who waits, and answers by keyboard', async () => {
+    await page.getByText('No conversation yet').waitFor()
+    const { desk } = server.emulator
+    desk.open(WAITING)
+    const chat = desk.chats[0]
+    await page.getByRole('button', { name: 'Chat 1 waiting' }).waitFor()
+    expect(await page.getByRole('status').textContent()).toBe('Chat 1: a customer waits.')
+    expect(await page.title()).toBe('(1) Desk of the emulator')
+    chat?.receive('1', '<img src=x onerror=alert(1)> hello')
+
+    await page.getByLabel('Your name').fill('Support 7')
+    await page.getByLabel('Answer').pressSequentially('Good day')
+    await expect.poll(() => [chat?.isTyping, chat?.name]).toEqual([true, 'Support 7'])
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('How can I help?')
+    await page.keyboard.press('Enter')
+    await expect.poll(messages).toEqual(['<img src=x onerror=alert(1)> hello', 'Good day\nHow can I help?'])
+    expect(chat?.isTyping).toBe(false)
+    expect(await page.getByLabel('Answer').evaluate(field => field === document.activeElement)).toBe(true)
+    expect(await page.locator('img').count()).toBe(0)
+
+    await page.getByLabel('Answer').fill('a draft')
+    await expect.poll(() => chat?.isTyping).toBe(true)
+    await page.getByLabel('Answer').fill('')
+    await expect.poll(() => chat?.isTyping).toBe(false)
+    await page.getByRole('button', { name: 'End the conversation' }).press('Enter')
+    await page.getByText('The conversation has ended.').waitFor()
+    expect(chat?.state).toBe('ended')
+    expect(await page.getByRole('heading', { name: 'Chat 1' }).evaluate(each => each === document.activeElement)).toBe(
+      true,
+    )
+    expect(complaints).toEqual([])
+  })
+
+  it('[PLAY-11] keeps a draft with its conversation', async () => {
+    const { desk } = server.emulator
+    desk.open(WAITING)
+    await page.getByRole('button', { name: 'Chat 1' }).waitFor()
+    desk.open(OTHER)
+    await page.getByLabel('Answer').fill('for the first')
+    await page.getByRole('button', { name: 'Chat 2' }).click()
+    expect(await page.getByLabel('Answer').inputValue()).toBe('')
+    await page.getByLabel('Answer').fill('for the second')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => desk.chats[1]?.messages.map(({ text }) => text)).toEqual(['for the second'])
+    await page.getByRole('button', { name: 'Chat 1' }).click()
+    expect(await page.getByLabel('Answer').inputValue()).toBe('for the first')
+    expect(desk.chats[0]?.messages).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('[PLAY-11] says when the emulator is away, and goes on when it is back', async () => {
+    server.emulator.desk.open(WAITING)
+    await page.getByRole('button', { name: 'Chat 1' }).waitFor()
+    server.emulator.faults.add({ kind: 'restart', downMs: 300 })
+    await page.getByRole('alert').getByText('The emulator does not answer').waitFor()
+    server.emulator.desk.chats[0]?.receive('1', 'still here')
+    await expect.poll(messages, { timeout: 5000 }).toEqual(['still here'])
+    expect(await page.getByRole('alert').textContent()).toBe('')
+  })
+
+  it('[PLAY-11] keeps the rules of axe, in light and dark', async () => {
+    const { desk } = server.emulator
+    await page.evaluate(axe.source)
+    const examine = async () => {
+      const { violations, incomplete } = await page.evaluate(() =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run(),
+      )
+      return [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+    }
+    expect(await examine()).toEqual([])
+    desk.open(WAITING)
+    desk.open(OTHER)
+    desk.chats[0]?.receive('1', 'hello')
+    desk.chats[0]?.say('Good day')
+    await page.getByRole('button', { name: 'Chat 1' }).click()
+    await expect.poll(messages).toEqual(['hello', 'Good day'])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await examine()).toEqual([])
+    }
+  })
+})
