@@ -1,11 +1,12 @@
 /** @jsxImportSource preact */
 import type { ConversationSnapshot } from '@aiagent/view'
 import type { ChatSettings } from './chat-settings.ts'
+import { Choice } from './choice.tsx'
 import { Composer } from './composer.tsx'
 import { Header } from './header.tsx'
 import { MessageList } from './message-list.tsx'
 import { Notices } from './notices.tsx'
-import { ErrorPanel, GatePanel, LoadingPanel, LoginPanel } from './panels.tsx'
+import { ErrorPanel, LoadingPanel } from './panels.tsx'
 import { useAgentName, useClosed, useConnectionLine, useSnapshot } from './use-view.ts'
 
 /** The chat: heading, one of the panels or the conversation, and the text field. */
@@ -22,8 +23,7 @@ export function Chat({ settings }: { settings: ChatSettings }) {
   return (
     <>
       <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} isOnline={isOnline} />
-      {stage === 'gate' && snapshot.gate && <GatePanel settings={settings} gate={snapshot.gate} />}
-      {stage === 'login' && <LoginPanel settings={settings} />}
+      {stage === 'choice' && <Choice settings={settings} gate={snapshot.gate} />}
       {stage === 'error' && <ErrorPanel settings={settings} remedy={snapshot.connection.remedy} />}
       {stage === 'loading' && <LoadingPanel settings={settings} />}
       {stage === 'conversation' && (
@@ -44,14 +44,14 @@ export function Chat({ settings }: { settings: ChatSettings }) {
   )
 }
 
-type Stage = 'gate' | 'login' | 'error' | 'loading' | 'conversation'
+type Stage = 'choice' | 'error' | 'loading' | 'conversation'
 
 /** What the user sees. A conversation that has begun stays visible, whatever happens. */
 function stageOf({ gate, needsLogin, connection, messages }: ConversationSnapshot): Stage {
-  if (gate) return 'gate'
+  if (gate) return 'choice'
   const { state } = connection
   if (messages.length > 0) return 'conversation'
-  if (needsLogin) return 'login'
+  if (needsLogin) return 'choice'
   if (state === 'failed') return 'error'
   return state === 'choosing' || state === 'idle' ? 'loading' : 'conversation'
 }

@@ -22,6 +22,9 @@ const soon = (work: Promise<void>) => Promise.race([work, new Promise(resolve =>
 /** The code of an optional part cannot be loaded: the chat goes on without it, until the next change of the element. */
 const shownWithout = () => {}
 
+/** What attributes of the element add to the chat. */
+type OptionalParts = Pick<ChatSettings, 'Reasoning'>
+
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root } = host
@@ -43,7 +46,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   let isClosed = false
   let language = ''
   let strings: ChatStrings | undefined
-  let Reasoning: ChatSettings['Reasoning']
+  const parts: Partial<OptionalParts> = {}
 
   const draw = () => {
     if (isClosed || !strings) return
@@ -61,7 +64,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       imageOrigins: host.imageOrigins,
       supportEmail: host.supportEmail,
       isClosable: host.isClosable,
-      Reasoning: host.showsReasoning ? Reasoning : undefined,
+      Reasoning: host.showsReasoning ? parts.Reasoning : undefined,
       renderMessage: host.renderMessage,
       suggestions: host.suggestions,
       hasSlotted: host.hasSlotted,
@@ -69,14 +72,17 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     }
     render(<Chat settings={settings} />, mount)
   }
+  const add = (part: Promise<Partial<OptionalParts> & { readonly STYLE: string }>) => {
+    part.then(loaded => {
+      Object.assign(parts, loaded)
+      adoptStyles(root, loaded.STYLE)
+      draw()
+    }, shownWithout)
+  }
   // Beside the texts, so that a conversation that is there already is rendered once, and not first as it was written.
   const markdown = view.getSnapshot().messages.some(({ content }) => hasMarkdown(content)) && soon(loadMarkdown())
   const load = async () => {
-    if (host.showsReasoning && !Reasoning)
-      import('./reasoning.tsx').then(part => {
-        Reasoning = part.Reasoning
-        draw()
-      }, shownWithout)
+    if (host.showsReasoning && !parts.Reasoning) add(import('./reasoning.tsx'))
     const wanted = findLanguage(host.languages)
     if (wanted === language) return draw()
     language = wanted

@@ -1,13 +1,8 @@
 /** @jsxImportSource preact */
-import type { PendingChoice } from '@aiagent/client'
-import type { ConversationChoice, ConversationRemedy } from '@aiagent/view'
+import type { ConversationRemedy } from '@aiagent/view'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { Icon, type IconName } from './icons.tsx'
-
-/** Number of choices from which they can be filtered. */
-const MANY = 8
 
 interface PanelProps {
   icon?: IconName
@@ -16,7 +11,8 @@ interface PanelProps {
   children?: ComponentChildren
 }
 
-function Panel({ icon, title, text, children }: PanelProps) {
+/** Stands in the place of the conversation. */
+export function Panel({ icon, title, text, children }: PanelProps) {
   return (
     <section class="panel" part="panel" aria-label={title} tabIndex={-1} data-focus>
       <div class="panel-body">
@@ -30,100 +26,6 @@ function Panel({ icon, title, text, children }: PanelProps) {
         {children}
       </div>
     </section>
-  )
-}
-
-/** Asks the user for a portal, an agent or a profile. */
-export function GatePanel({ settings, gate }: { settings: ChatSettings; gate: PendingChoice }) {
-  const { strings, view } = settings
-  const [filter, setFilter] = useState('')
-  const [chosen, setChosen] = useState<unknown>()
-  const title = {
-    portal: strings.choosePortal,
-    agent: strings.chooseAgent,
-    profile: strings.chooseProfile,
-  }[gate.gate]
-  const all = (gate.choices as readonly ConversationChoice[]).map(describe)
-  const wanted = filter.trim().toLocaleLowerCase(strings.language)
-  const shown = all.filter(({ name, description }) =>
-    `${name} ${description}`.toLocaleLowerCase(strings.language).includes(wanted),
-  )
-  const choose = (choice: ConversationChoice) => {
-    if (chosen) return
-    setChosen(choice)
-    shownByView(view.select(choice).finally(() => setChosen(undefined)))
-  }
-  return (
-    <Panel title={title}>
-      {all.length > MANY && (
-        <input
-          class="field"
-          type="search"
-          aria-label={strings.filter}
-          placeholder={strings.filter}
-          value={filter}
-          onInput={event => setFilter(event.currentTarget.value)}
-        />
-      )}
-      {shown.length === 0 && <p class="panel-text">{strings.noMatch}</p>}
-      <ul class="choices">
-        {shown.map(({ id, name, description, isLastUsed, choice }) => (
-          <li key={id}>
-            <button
-              type="button"
-              class="choice"
-              part="choice"
-              aria-disabled={chosen ? true : undefined}
-              onClick={() => choose(choice)}
-            >
-              <span class="choice-text">
-                <b>{name}</b>
-                {description && <span>{description}</span>}
-              </span>
-              {isLastUsed && <span class="mark">{strings.lastUsed}</span>}
-              {chosen === choice ? <span class="spinner small" /> : <Icon name="next" turns />}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </Panel>
-  )
-}
-
-function describe(choice: ConversationChoice) {
-  const id = String('agentId' in choice ? choice.agentId : choice.id)
-  return {
-    id,
-    choice,
-    name: choice.name || id,
-    description: ('description' in choice && choice.description) || '',
-    isLastUsed: 'isLastUsedInPortal' in choice && choice.isLastUsedInPortal === true,
-  }
-}
-
-/** Asks the user to sign in. */
-export function LoginPanel({ settings: { strings, view, announcer } }: { settings: ChatSettings }) {
-  /** Ends the sign-in in progress. */
-  const [waiting, setWaiting] = useState<AbortController>()
-  const open = () => {
-    const own = new AbortController()
-    setWaiting(own)
-    announcer.say(strings.loginWaiting)
-    shownByView(view.login(own).finally(() => setWaiting(at => (at === own ? undefined : at))))
-  }
-  return (
-    <Panel icon="lock" title={strings.loginTitle} text={waiting ? strings.loginWaiting : strings.loginText}>
-      <div class="panel-actions">
-        <button type="button" class="button primary" part="button primary-button" onClick={open}>
-          {waiting ? strings.loginAgain : strings.login}
-        </button>
-        {waiting && (
-          <button type="button" class="button plain" part="button" onClick={() => waiting.abort()}>
-            {strings.loginCancel}
-          </button>
-        )}
-      </div>
-    </Panel>
   )
 }
 

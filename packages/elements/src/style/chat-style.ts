@@ -84,6 +84,7 @@ export const CHAT_STYLE = `
 }
 .menu-list button:hover { background: var(--_soft); }
 .menu-list .icon { color: var(--_muted); }
+.menu-list p { margin: 6px 10px; }
 .body { position: relative; display: flex; flex-direction: column; flex: 1; min-block-size: 0; background: var(--_canvas); }
 .log {
   flex: 1;
@@ -159,7 +160,7 @@ export const CHAT_STYLE = `
   text-underline-offset: 2px;
 }
 .link-button:hover { background: var(--_soft); }
-.rating { display: flex; gap: 2px; margin-block-start: 2px; }
+.rating { display: flex; align-items: center; gap: 2px; margin-block-start: 2px; color: var(--_muted); font-size: 0.875em; }
 .rating .icon-button { inline-size: 32px; block-size: 32px; }
 .rating button + button .icon, .to-end .icon { rotate: 180deg; }
 .rating [aria-pressed="true"] { background: var(--_soft); color: var(--_link); }
@@ -194,9 +195,6 @@ export const CHAT_STYLE = `
 .text th { background: var(--_canvas); font-weight: 650; }
 .text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
 .sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }
-.reasoning { margin-block-start: 8px; color: var(--_muted); font-size: 0.875em; }
-.reasoning summary { cursor: pointer; }
-.reasoning p { margin: 4px 0 0; white-space: pre-wrap; }
 .sources h3 { margin: 0 0 2px; font-size: 0.92em; font-weight: 600; color: var(--_muted); }
 .sources ul { margin: 0; padding: 0; list-style: none; }
 .sources li { display: flex; align-items: baseline; gap: 6px; padding-block: 2px; }
@@ -230,7 +228,7 @@ button.option:hover { background: var(--_soft); }
 .escalation h3 { display: flex; align-items: center; gap: 8px; margin: 0 0 8px; font-size: 1em; font-weight: 650; }
 .escalation h3 .icon { color: var(--_link); }
 .escalation p { margin: 0; color: var(--_muted); }
-.escalation-ways { display: flex; flex-wrap: wrap; gap: 8px; }
+.escalation-ways { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
 .divider { display: flex; align-items: center; gap: 12px; margin-block: 18px 2px; color: var(--_muted); font-size: 0.8em; }
 .divider::before, .divider::after { content: ""; flex: 1; border-block-start: 1px solid var(--_border); }
 .divider.unread { color: var(--_danger); font-weight: 650; }
@@ -266,27 +264,6 @@ button.option:hover { background: var(--_soft); }
 .panel-icon .icon { inline-size: 26px; block-size: 26px; }
 .spinner { inline-size: 28px; block-size: 28px; border: 3px solid var(--_border); border-block-start-color: var(--_link); border-radius: 50%; animation: spin 0.9s linear infinite; }
 @keyframes spin { to { rotate: 1turn; } }
-.choices { display: flex; flex-direction: column; gap: 8px; inline-size: 100%; margin: 12px 0 0; padding: 0; list-style: none; text-align: start; }
-.choice {
-  display: flex;
-  align-items: center;
-  gap: 12px;
-  inline-size: 100%;
-  min-block-size: 56px;
-  padding: 10px 14px;
-  border: 1px solid var(--_control);
-  border-radius: calc(var(--_radius) * 0.75);
-  background: var(--_surface);
-  text-align: start;
-  transition: background-color 0.15s, border-color 0.15s;
-}
-.choice:hover { border-color: var(--_link); background: var(--_soft); }
-.choice-text { flex: 1; min-inline-size: 0; overflow-wrap: anywhere; }
-.choice b { display: block; font-weight: 600; line-height: 1.35; }
-.choice span span { color: var(--_muted); font-size: 0.875em; line-height: 1.4; }
-.choice > .icon { flex: none; color: var(--_muted); }
-.choice .mark { flex: none; padding: 2px 8px; border-radius: 10px; background: var(--_soft); color: var(--_link); font-size: 0.78em; font-weight: 600; }
-.field { inline-size: 100%; min-block-size: 44px; padding: 8px 14px; border: 1px solid var(--_control); border-radius: calc(var(--_radius) * 0.75); background: var(--_surface); }
 .notice { display: flex; align-items: center; gap: 10px; padding: 8px 16px; border-block-start: 1px solid var(--_border); background: var(--_soft); font-size: 0.875em; }
 .notice > span, .notice > div { flex: 1; }
 .notice > .icon { flex: none; inline-size: 18px; block-size: 18px; }
@@ -350,7 +327,7 @@ button.option:hover { background: var(--_soft); }
   .working i { opacity: 0.7; }
 }
 @media (forced-colors: active) {
-  .bubble, .option, .choice, .composer-box, .send, .menu-list, .to-end { border: 1px solid CanvasText; }
+  .bubble, .option, .composer-box, .send, .menu-list, .to-end { border: 1px solid CanvasText; }
   .user .bubble { border-style: double; border-width: 3px; }
   .send { border: 1px solid ButtonText; }
   .status::before, .working i { background: CanvasText; forced-color-adjust: none; }

@@ -1,0 +1,111 @@
+/** @jsxImportSource preact */
+import type { PendingChoice } from '@aiagent/client'
+import type { ConversationChoice } from '@aiagent/view'
+import { useState } from 'preact/hooks'
+import { adoptStyles } from '../style/adopt-styles.ts'
+import { CHOICE_STYLE } from '../style/choice-style.ts'
+import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { Icon } from './icons.tsx'
+import { Panel } from './panels.tsx'
+
+/** Number of choices from which they can be filtered. */
+const MANY = 8
+
+/** What the user chooses, or the sign-in where there is no choice. */
+export function ChoicePanel({ settings, gate }: { settings: ChatSettings; gate: PendingChoice | undefined }) {
+  return gate ? <GatePanel settings={settings} gate={gate} /> : <LoginPanel settings={settings} />
+}
+
+/** Asks the user for a portal, an agent or a profile. */
+function GatePanel({ settings, gate }: { settings: ChatSettings; gate: PendingChoice }) {
+  const { strings, view } = settings
+  const [filter, setFilter] = useState('')
+  const [chosen, setChosen] = useState<unknown>()
+  const title = {
+    portal: strings.choosePortal,
+    agent: strings.chooseAgent,
+    profile: strings.chooseProfile,
+  }[gate.gate]
+  const all = (gate.choices as readonly ConversationChoice[]).map(describe)
+  const wanted = filter.trim().toLocaleLowerCase(strings.language)
+  const shown = all.filter(({ name, description }) =>
+    `${name} ${description}`.toLocaleLowerCase(strings.language).includes(wanted),
+  )
+  const choose = (choice: ConversationChoice) => {
+    if (chosen) return
+    setChosen(choice)
+    shownByView(view.select(choice).finally(() => setChosen(undefined)))
+  }
+  return (
+    <Panel title={title}>
+      {all.length > MANY && (
+        <input
+          class="field"
+          type="search"
+          aria-label={strings.filter}
+          placeholder={strings.filter}
+          value={filter}
+          onInput={event => setFilter(event.currentTarget.value)}
+        />
+      )}
+      {shown.length === 0 && <p class="panel-text">{strings.noMatch}</p>}
+      <ul class="choices" ref={list => void (list && adoptStyles(list.getRootNode() as ShadowRoot, CHOICE_STYLE))}>
+        {shown.map(({ id, name, description, isLastUsed, choice }) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="choice"
+              part="choice"
+              aria-disabled={chosen ? true : undefined}
+              onClick={() => choose(choice)}
+            >
+              <span class="choice-text">
+                <b>{name}</b>
+                {description && <span>{description}</span>}
+              </span>
+              {isLastUsed && <span class="mark">{strings.lastUsed}</span>}
+              {chosen === choice ? <span class="spinner small" /> : <Icon name="next" turns />}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function describe(choice: ConversationChoice) {
+  const id = String('agentId' in choice ? choice.agentId : choice.id)
+  return {
+    id,
+    choice,
+    name: choice.name || id,
+    description: ('description' in choice && choice.description) || '',
+    isLastUsed: 'isLastUsedInPortal' in choice && choice.isLastUsedInPortal === true,
+  }
+}
+
+/** Asks the user to sign in. */
+function LoginPanel({ settings: { strings, view, announcer } }: { settings: ChatSettings }) {
+  /** Ends the sign-in in progress. */
+  const [waiting, setWaiting] = useState<AbortController>()
+  const open = () => {
+    const own = new AbortController()
+    setWaiting(own)
+    announcer.say(strings.loginWaiting)
+    shownByView(view.login(own).finally(() => setWaiting(at => (at === own ? undefined : at))))
+  }
+  return (
+    <Panel icon="lock" title={strings.loginTitle} text={waiting ? strings.loginWaiting : strings.loginText}>
+      <div class="panel-actions">
+        <button type="button" class="button primary" part="button primary-button" onClick={open}>
+          {waiting ? strings.loginAgain : strings.login}
+        </button>
+        {waiting && (
+          <button type="button" class="button plain" part="button" onClick={() => waiting.abort()}>
+            {strings.loginCancel}
+          </button>
+        )}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,19 @@
+/** @jsxImportSource preact */
+import type { PendingChoice } from '@aiagent/client'
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ChatSettings } from './chat-settings.ts'
+import { ErrorPanel, LoadingPanel } from './panels.tsx'
+
+/** What the user chooses, or the sign-in where there is no choice. Its code loads when it is needed. */
+export function Choice(props: { settings: ChatSettings; gate: PendingChoice | undefined }) {
+  const [Loaded, setLoaded] = useState<ComponentType<typeof props> | 'missing'>()
+  useEffect(() => {
+    import('./choice-panels.tsx').then(
+      ({ ChoicePanel }) => setLoaded(() => ChoicePanel),
+      () => setLoaded('missing'),
+    )
+  }, [])
+  if (Loaded === 'missing') return <ErrorPanel settings={props.settings} remedy="reload" />
+  return Loaded ? <Loaded {...props} /> : <LoadingPanel settings={props.settings} />
+}
