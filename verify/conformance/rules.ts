@@ -675,6 +675,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'where the code of the chat could not be loaded, the launcher and the chat element offer to load it again, and after a second failure to reload the page, since some engines remember a failed import',
   'EL-35': 'the chat element opens one chat where its agent or configuration changes while its code is loaded',
   'EL-36': 'an empty conversation of the chat element offers the questions of the host, of which one click sends one',
+  'EL-37':
+    'the chat element offers one rating for a turn of the agent, which reaches the service once and stays, thanks for it, and offers a human after a bad one as a message to the agent',
+  'EL-38': 'the chat element asks before a new conversation replaces the present one',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

@@ -30,3 +30,8 @@ export function markText({ mark }: ConversationMessage, strings: ChatStrings): s
 export function shownByView(work: Promise<unknown>): void {
   work.catch(() => {})
 }
+
+/** Not the second one of a double click, which may come before its button is gone. */
+export function isFirstClick({ detail }: MouseEvent): boolean {
+  return detail < 2
+}

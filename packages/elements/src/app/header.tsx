@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { ConversationSnapshot } from '@aiagent/view'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { type ChatSettings, isFirstClick, shownByView } from './chat-settings.ts'
 import { downloadConversation } from './download.ts'
 import { Icon } from './icons.tsx'
 import type { Trouble } from './use-view.ts'
@@ -57,9 +57,13 @@ export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderP
 function Menu({ settings }: { settings: ChatSettings }) {
   const { strings, view } = settings
   const [isOpen, setOpen] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const menu = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
+  const cancel = useRef<HTMLButtonElement>(null)
+  useEffect(() => cancel.current?.focus(), [isAsking])
   useEffect(() => {
+    setAsking(false)
     if (!isOpen) return undefined
     const root = menu.current?.getRootNode()
     const closeOutside = (event: Event) => {
@@ -72,11 +76,15 @@ function Menu({ settings }: { settings: ChatSettings }) {
       document.removeEventListener('pointerdown', closeOutside)
     }
   }, [isOpen])
-  const act = (action: () => Promise<unknown>) => () => {
+  const close = () => {
     setOpen(false)
     button.current?.focus()
+  }
+  const act = (action: () => Promise<unknown>) => () => {
+    close()
     shownByView(action())
   }
+  const restart = act(() => view.restart())
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what its buttons have opened
     <div
@@ -87,8 +95,7 @@ function Menu({ settings }: { settings: ChatSettings }) {
         event.stopPropagation()
         // It would close a modal dialog around the chat too.
         event.preventDefault()
-        setOpen(false)
-        button.current?.focus()
+        close()
       }}
     >
       <button
@@ -103,14 +110,30 @@ function Menu({ settings }: { settings: ChatSettings }) {
       </button>
       {isOpen && (
         <div class="menu-list" part="menu">
-          <button type="button" onClick={act(() => downloadConversation(settings))}>
-            <Icon name="download" />
-            {strings.download}
-          </button>
-          <button type="button" onClick={act(() => view.restart())}>
-            <Icon name="restart" />
-            {strings.restart}
-          </button>
+          {isAsking ? (
+            <>
+              <p id="restart-ask">{strings.restartAsk}</p>
+              <button type="button" onClick={event => isFirstClick(event) && restart()}>
+                <Icon name="restart" />
+                {strings.restart}
+              </button>
+              <button type="button" ref={cancel} aria-describedby="restart-ask" onClick={close}>
+                <Icon name="close" />
+                {strings.loginCancel}
+              </button>
+            </>
+          ) : (
+            <>
+              <button type="button" onClick={act(() => downloadConversation(settings))}>
+                <Icon name="download" />
+                {strings.download}
+              </button>
+              <button type="button" onClick={() => setAsking(true)}>
+                <Icon name="restart" />
+                {strings.restart}
+              </button>
+            </>
+          )}
         </div>
       )}
     </div>

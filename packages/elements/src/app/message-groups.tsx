@@ -34,6 +34,9 @@ export function messageGroups(
   const groups: ComponentChildren[] = []
   const lastOfUser = messages.findLast(({ author }) => author === 'user')
   const lastOfAgent = messages.findLastIndex(({ author }) => author !== 'user')
+  const turns = agentTurns(messages)
+  const rated = new Set(turns.map(({ rated }) => rated))
+  const present = messages.at(-1)?.author === 'user' ? undefined : turns.at(-1)
   let from = first
   while (from < messages.length) {
     const number = Math.floor((start + from) / GROUP)
@@ -46,11 +49,38 @@ export function messageGroups(
         before={from > first ? messages[from - 1] : undefined}
         lastOfUser={items.find(item => item === lastOfUser)}
         answered={Math.min(GROUP, lastOfAgent - from)}
+        rated={items.flatMap((item, index) => (rated.has(item) ? [index] : [])).join()}
+        present={items.find(item => item === present?.rated)}
+        isHandedOver={present?.isHandedOver === true}
       />,
     )
     from += items.length
   }
   return groups
+}
+
+/** The messages of the agent between two of the user. */
+interface AgentTurn {
+  /** The message that shows the rating: the one that was rated, else the last one that can be. */
+  rated: ConversationMessage | undefined
+  /** Whether the agent has named the ways to a human in it. */
+  isHandedOver: boolean
+}
+
+/** The turns of the agent, also those without a message that can be rated. */
+function agentTurns(messages: readonly ConversationMessage[]): AgentTurn[] {
+  const turns: AgentTurn[] = []
+  let turn: AgentTurn | undefined
+  for (const message of messages) {
+    if (message.author === 'user') {
+      turn = undefined
+      continue
+    }
+    if (!turn) turns.push((turn = { rated: undefined, isHandedOver: false }))
+    if (message.canRate && !turn.rated?.rating) turn.rated = message
+    turn.isHandedOver ||= message.escalation !== undefined
+  }
+  return turns
 }
 
 interface GroupProps extends RowFacts {
@@ -61,6 +91,12 @@ interface GroupProps extends RowFacts {
   lastOfUser: ConversationMessage | undefined
   /** Number of messages in the group before the last one of the agent. */
   answered: number
+  /** Positions of the messages that show the rating of their turn, separated by commas. */
+  rated: string
+  /** The message of them that is of the present turn, where it is in this group. */
+  present: ConversationMessage | undefined
+  /** Whether the agent has named the ways to a human in the present turn. */
+  isHandedOver: boolean
 }
 
 class MessageGroup extends Component<GroupProps> {
@@ -68,8 +104,9 @@ class MessageGroup extends Component<GroupProps> {
     return differ(this.props, next)
   }
 
-  render({ items, before, divider, opened, lastOfUser, answered, ...facts }: GroupProps) {
+  render({ items, before, divider, opened, lastOfUser, answered, rated, present, isHandedOver, ...facts }: GroupProps) {
     const { times, settings } = facts
+    const ratings = rated.split(',')
     let above = before
     const rows = items.flatMap((message, index) => {
       const { id, time, author } = message
@@ -95,6 +132,9 @@ class MessageGroup extends Component<GroupProps> {
             isLastOfUser={message === lastOfUser}
             isNew={time > opened}
             isAnswered={author === 'user' && index < answered}
+            hasRating={ratings.includes(String(index))}
+            isPresent={message === present}
+            isHandedOver={message === present && isHandedOver}
           />
         ),
       ]

@@ -6,10 +6,10 @@ import { Link } from '../markdown/link.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { pieces } from '../markdown/pieces.tsx'
 import type { ChatStrings } from '../strings/chat-strings.ts'
-import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { type ChatSettings, isFirstClick, shownByView } from './chat-settings.ts'
 import { FIRST, FirstOf } from './first-of.tsx'
 import { nodeOf } from './host-node.ts'
-import { Icon } from './icons.tsx'
+import { Icon, type IconName } from './icons.tsx'
 import type { Times } from './times.ts'
 
 export interface MessageRowProps {
@@ -23,6 +23,12 @@ export interface MessageRowProps {
   isLastOfUser: boolean
   /** Whether the agent has said something after it. */
   isAnswered: boolean
+  /** Whether it shows the rating of its turn. */
+  hasRating: boolean
+  /** Whether it does, and the user has written nothing since. */
+  isPresent: boolean
+  /** Whether the agent has named the ways to a human in its turn, which is the present one. */
+  isHandedOver: boolean
   /** Whether it arrived while the chat was open. */
   isNew: boolean
   /** Whether the conversation has ended: nothing can be chosen or rated then. */
@@ -101,15 +107,19 @@ export class MessageRow extends Component<MessageRowProps> {
         ) : (
           message.chosenOption !== undefined && <TakenOptions message={message} strings={strings} />
         )}
-        {message.canRate && !isEnded && <Rating settings={settings} message={message} />}
+        {props.hasRating && !isEnded && (
+          <Rating
+            settings={settings}
+            message={message}
+            isPresent={props.isPresent}
+            offersPerson={!props.isHandedOver && !hasDesk}
+          />
+        )}
         {isUser && !(isEnded && isAnswered) && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
       </div>
     )
   }
 }
-
-/** Not the second one of a double click, which may come before its button is gone. */
-const isFirstClick = ({ detail }: MouseEvent): boolean => detail < 2
 
 /** The text of the user, with the masked parts marked. */
 function withMasks({ content, maskedRanges }: ConversationMessage, { strings }: ChatSettings): ComponentChildren {
@@ -213,25 +223,51 @@ function TakenOptions({
   )
 }
 
-function Rating({ settings: { strings, view }, message }: { settings: ChatSettings; message: ConversationMessage }) {
-  const button = (rating: 'up' | 'down', label: string) => (
+/** The rating of a turn of the agent. In the present one it thanks, and offers a human after a bad one. */
+function Rating({
+  settings: { strings, view, announcer, supportEmail },
+  message: { id, rating },
+  isPresent,
+  offersPerson,
+}: {
+  settings: ChatSettings
+  message: ConversationMessage
+  isPresent: boolean
+  offersPerson: boolean
+}) {
+  const request = offersPerson && strings.askPerson
+  const rate = async (rating: 'up' | 'down') => {
+    await view.rate(id, rating)
+    announcer.say(strings.thanks)
+    if (rating === 'down' && request) announcer.say(`${strings.options}: ${request}`)
+  }
+  const button = (value: 'up' | 'down', label: string) => (
     <button
       type="button"
       class="icon-button small"
       part="rating"
       aria-label={label}
-      aria-pressed={message.rating === rating}
+      aria-pressed={rating === value}
       title={label}
-      onClick={() => shownByView(view.rate(message.id, rating))}
+      onClick={() => shownByView(rate(value))}
     >
       <Icon name="up" />
     </button>
   )
   return (
-    <div class="rating">
-      {button('up', strings.helpful)}
-      {button('down', strings.notHelpful)}
-    </div>
+    <>
+      <div class="rating">
+        {button('up', strings.helpful)}
+        {button('down', strings.notHelpful)}
+        {isPresent && rating && <span>{strings.thanks}</span>}
+      </div>
+      {isPresent && rating === 'down' && offersPerson && (
+        <div class="escalation-ways">
+          {request && <Options strings={strings} options={[request]} onTake={text => view.send(text)} />}
+          {supportEmail && <Way icon="mail" href={`mailto:${supportEmail}`} text={strings.email} />}
+        </div>
+      )}
+    </>
   )
 }
 
@@ -304,12 +340,18 @@ function Escalation({
           </a>
         )}
         {ways.map(({ type, href, text }) => (
-          <a class="button outline" part="button" href={href}>
-            <Icon name={WAYS[type]} />
-            {text}
-          </a>
+          <Way icon={WAYS[type]} href={href} text={text} />
         ))}
       </div>
     </div>
+  )
+}
+
+function Way({ icon, href, text }: { icon: IconName; href: string; text: string }) {
+  return (
+    <a class="button outline" part="button" href={href}>
+      <Icon name={icon} />
+      {text}
+    </a>
   )
 }

@@ -33,6 +33,13 @@ export const ar: LanguageTexts = {
   options: 'إجابات مقترحة',
   helpful: 'مفيد',
   notHelpful: 'غير مفيد',
+  thanks: 'شكرًا لك',
+  askPerson: 'أودّ التحدث إلى موظف.',
+  copyAnswer: 'نسخ الإجابة',
+  copyCode: 'نسخ الشيفرة',
+  copied: 'تم النسخ',
+  copyFailed: 'تعذّر النسخ.',
+  restartAsk: 'هل تريد بدء محادثة جديدة؟ ستُحذف هذه المحادثة.',
   masked: 'مخفي لحماية بياناتك',
   newMessages: 'جديد',
   unread: {

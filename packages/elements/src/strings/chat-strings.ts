@@ -65,6 +65,20 @@ export interface ChatStrings {
   readonly helpful: string
   /** Label of the button that rates an answer as bad. */
   readonly notHelpful: string
+  /** Said after a rating. */
+  readonly thanks: string
+  /** Offered after a bad rating, and sent to the agent as the user's message; an empty text offers nothing. */
+  readonly askPerson: string
+  /** Label of the button that copies an answer. */
+  readonly copyAnswer: string
+  /** Label of the button that copies a block of code. */
+  readonly copyCode: string
+  /** The text is in the clipboard. */
+  readonly copied: string
+  /** The browser has refused the clipboard. */
+  readonly copyFailed: string
+  /** Question before a new conversation is started. */
+  readonly restartAsk: string
   /** Hint on text that masking replaced. */
   readonly masked: string
   /** Divider above the first unread message. */
@@ -101,7 +115,7 @@ export interface ChatStrings {
   readonly loginWaiting: string
   /** Button that opens the window of the login again. */
   readonly loginAgain: string
-  /** Button that ends the wait for that window. */
+  /** Button that ends the wait for that window, or keeps the conversation. */
   readonly loginCancel: string
   /** Heading of the ways to a human. */
   readonly escalation: string

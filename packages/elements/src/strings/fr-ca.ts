@@ -7,6 +7,7 @@ export const frCa: LanguageTexts = {
   language: 'fr-CA',
   title: 'Clavardage',
   emptyTitle: 'Comment pouvons-nous vous aider?',
+  restartAsk: 'Commencer une nouvelle conversation? Celle-ci sera supprimée.',
   choosePortal: 'Où souhaitez-vous aller?',
   chooseAgent: 'À qui souhaitez-vous parler?',
   escalationLive: 'Démarrer un clavardage en direct',

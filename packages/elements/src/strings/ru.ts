@@ -33,6 +33,13 @@ export const ru: LanguageTexts = {
   options: 'Варианты ответа',
   helpful: 'Полезно',
   notHelpful: 'Не полезно',
+  thanks: 'Спасибо',
+  askPerson: 'Я хочу поговорить с сотрудником.',
+  copyAnswer: 'Скопировать ответ',
+  copyCode: 'Скопировать код',
+  copied: 'Скопировано',
+  copyFailed: 'Не удалось скопировать.',
+  restartAsk: 'Начать новую беседу? Эта будет удалена.',
   masked: 'Скрыто для защиты ваших данных',
   newMessages: 'Новые',
   unread: {

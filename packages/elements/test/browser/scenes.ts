@@ -198,6 +198,15 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'rated-badly',
+    attributes: 'agent-id="help" support-email="help@router-shop.example"',
+    async act(opened) {
+      await talk(opened)
+      await opened.page.getByRole('button', { name: 'Not helpful' }).click()
+      await opened.page.getByRole('button', { name: 'I would like to talk to a person.' }).waitFor()
+    },
+  },
+  {
     name: 'working',
     emulator: { settings: { replyDelayMs: 60_000 } },
     async act({ page }) {
@@ -365,6 +374,15 @@ export const SCENES: readonly Scene[] = [
       await talk(opened)
       await opened.page.getByRole('button', { name: 'More' }).click()
       await opened.page.getByRole('button', { name: 'New conversation' }).waitFor()
+    },
+  },
+  {
+    name: 'restart',
+    async act(opened) {
+      await talk(opened)
+      await opened.page.getByRole('button', { name: 'More' }).click()
+      await opened.page.getByRole('button', { name: 'New conversation' }).click()
+      await opened.page.getByText('This one is removed.').waitFor()
     },
   },
   {
