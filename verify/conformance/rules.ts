@@ -678,6 +678,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-37':
     'the chat element offers one rating for a turn of the agent, which reaches the service once and stays, thanks for it, and offers a human after a bad one as a message to the agent',
   'EL-38': 'the chat element asks before a new conversation replaces the present one',
+  'EL-39':
+    'with show-copy, the chat element copies an answer and a block of code as the agent wrote them, masked as they are shown, and says whether the browser took them',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

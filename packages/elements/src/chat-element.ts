@@ -11,14 +11,23 @@ import { BASE_STYLE } from './style/base-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
-  'header,title,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'suggestions', 'escalate'] as const
+  'header,title,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+const PROPERTIES = [
+  'agent',
+  'config',
+  'strings',
+  'onLogin',
+  'renderMessage',
+  'suggestions',
+  'escalate',
+  'showCopy',
+] as const
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `lang`, `dir`, `theme`
- * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`,
+ * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`,
  * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
  * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
@@ -40,6 +49,7 @@ export class AiAgentChatElement extends Base {
     'closable',
     'support-email',
     'show-reasoning',
+    'show-copy',
   ]
 
   readonly #root: ShadowRoot
@@ -146,6 +156,14 @@ export class AiAgentChatElement extends Base {
   }
   set escalate(escalate: OpenLiveDesk | undefined) {
     this.#escalate = escalate ?? undefined
+  }
+
+  /** Whether answers and blocks of code have a button that copies them: the attribute `show-copy`. @default false */
+  get showCopy(): boolean {
+    return this.hasAttribute('show-copy')
+  }
+  set showCopy(showCopy: boolean) {
+    this.toggleAttribute('show-copy', Boolean(showCopy))
   }
 
   /** The conversation; undefined until the chat has been loaded. */
@@ -294,6 +312,9 @@ export class AiAgentChatElement extends Base {
       },
       get showsReasoning() {
         return element.hasAttribute('show-reasoning')
+      },
+      get showsCopy() {
+        return element.showCopy
       },
       get isClosable() {
         return element.hasAttribute('closable')

@@ -33,6 +33,8 @@ export interface ChatHost {
   readonly supportEmail: string | null
   /** Whether answers show how the agent arrived at them. */
   readonly showsReasoning: boolean
+  /** Whether answers and blocks of code have a button that copies them. */
+  readonly showsCopy: boolean
   /** Whether the heading has a button to close the chat. */
   readonly isClosable: boolean
   readonly onLogin: (() => unknown) | undefined

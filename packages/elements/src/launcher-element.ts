@@ -11,7 +11,16 @@ import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 /** What the chat takes from the launcher. */
-const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'suggestions', 'escalate'] as const
+const PROPERTIES = [
+  'agent',
+  'config',
+  'strings',
+  'onLogin',
+  'renderMessage',
+  'suggestions',
+  'escalate',
+  'showCopy',
+] as const
 const SLOTS = ['header', 'composer', 'empty', 'consent']
 /** Attributes of the chat, which are passed on. */
 const PASSED = [
@@ -26,6 +35,7 @@ const PASSED = [
   'image-origins',
   'support-email',
   'show-reasoning',
+  'show-copy',
 ]
 
 /** Where the open chat covers the page: the same in the style. */
@@ -40,7 +50,7 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  * button to close is in its place. A user who declines the consent closes it.
  *
  * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings`, `onLogin`,
- * `renderMessage`, `suggestions` and `escalate` of the chat. Both are passed on, also when they change later. Events: those of the chat, `aiagent-open`,
+ * `renderMessage`, `suggestions`, `escalate` and `showCopy` of the chat. Both are passed on, also when they change later. Events: those of the chat, `aiagent-open`,
  * and `aiagent-close`, however it is closed.
  */
 export class AiAgentLauncherElement extends Base {
@@ -61,6 +71,8 @@ export class AiAgentLauncherElement extends Base {
   declare suggestions?: readonly string[] | undefined
   /** Opens a chat with a colleague in the same list. Set it before the chat opens. @default undefined */
   declare escalate?: OpenLiveDesk | undefined
+  /** Whether answers and blocks of code have a button that copies them. @default the attribute `show-copy` */
+  declare showCopy?: boolean | undefined
 
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement

@@ -2,16 +2,17 @@ import type { AiAgent } from '@aiagent/client'
 import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import type { ComponentType } from 'preact'
 import type { ChatHost } from '../chat-options.ts'
+import type { MarkdownOptions } from '../markdown/markdown.tsx'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { Announcer } from './announcer.ts'
 
 /** What the components share. It is replaced as a whole, so that a component can compare it. */
-export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'> {
+export interface ChatSettings
+  extends MarkdownOptions,
+    Pick<ChatHost, 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'> {
   readonly agent: AiAgent
   readonly view: ConversationView
   readonly announcer: Announcer
-  readonly strings: ChatStrings
-  readonly imageOrigins: readonly string[]
   /** Address for hand-overs by email. */
   readonly supportEmail: string | null
   readonly heading: string | null

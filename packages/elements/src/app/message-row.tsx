@@ -59,10 +59,12 @@ export class MessageRow extends Component<MessageRowProps> {
       hasLexer,
       hasDesk,
     } = props
-    const { strings, view, Reasoning } = settings
+    const { strings, view, Reasoning, Copy } = settings
     const { id, author, content, options, sources, escalation, time, reasoning } = message
     const isUser = author === 'user'
     const node = author === 'agent' ? nodeOf(message, settings) : undefined
+    const canRate = props.hasRating && !isEnded
+    const canCopy = Copy && !isUser && !node && content.trim() !== ''
     const name = isUser
       ? strings.you
       : message.authorName || (author === 'colleague' ? strings.colleague : agentName || strings.agent)
@@ -101,19 +103,22 @@ export class MessageRow extends Component<MessageRowProps> {
             {Reasoning && reasoning && <Reasoning strings={strings} text={reasoning} />}
           </div>
         )}
+        {(canCopy || canRate) && (
+          <Rating
+            settings={settings}
+            message={message}
+            canRate={canRate}
+            isPresent={props.isPresent}
+            offersPerson={!props.isHandedOver && !hasDesk}
+          >
+            {canCopy && <Copy settings={settings} text={content} />}
+          </Rating>
+        )}
         {escalation && !hasDesk && <Escalation settings={settings} escalation={escalation} />}
         {message.canChoose && !isEnded ? (
           <Options strings={strings} options={options} onTake={option => view.choose(id, option)} />
         ) : (
           message.chosenOption !== undefined && <TakenOptions message={message} strings={strings} />
-        )}
-        {props.hasRating && !isEnded && (
-          <Rating
-            settings={settings}
-            message={message}
-            isPresent={props.isPresent}
-            offersPerson={!props.isHandedOver && !hasDesk}
-          />
         )}
         {isUser && !(isEnded && isAnswered) && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
       </div>
@@ -223,17 +228,21 @@ function TakenOptions({
   )
 }
 
-/** The rating of a turn of the agent. In the present one it thanks, and offers a human after a bad one. */
+/** The rating of a turn of the agent, behind what copies the message. In the present turn it thanks, and offers a human after a bad one. */
 function Rating({
   settings: { strings, view, announcer, supportEmail },
   message: { id, rating },
+  canRate,
   isPresent,
   offersPerson,
+  children,
 }: {
   settings: ChatSettings
   message: ConversationMessage
+  canRate: boolean
   isPresent: boolean
   offersPerson: boolean
+  children: ComponentChildren
 }) {
   const request = offersPerson && strings.askPerson
   const rate = async (rating: 'up' | 'down') => {
@@ -244,7 +253,7 @@ function Rating({
   const button = (value: 'up' | 'down', label: string) => (
     <button
       type="button"
-      class="icon-button small"
+      class={`icon-button small ${value}`}
       part="rating"
       aria-label={label}
       aria-pressed={rating === value}
@@ -257,8 +266,9 @@ function Rating({
   return (
     <>
       <div class="rating">
-        {button('up', strings.helpful)}
-        {button('down', strings.notHelpful)}
+        {children}
+        {canRate && button('up', strings.helpful)}
+        {canRate && button('down', strings.notHelpful)}
         {isPresent && rating && <span>{strings.thanks}</span>}
       </div>
       {isPresent && rating === 'down' && offersPerson && (

@@ -23,7 +23,7 @@ const soon = (work: Promise<void>) => Promise.race([work, new Promise(resolve =>
 const shownWithout = () => {}
 
 /** What attributes of the element add to the chat. */
-type OptionalParts = Pick<ChatSettings, 'Reasoning'>
+type OptionalParts = Pick<ChatSettings, 'Reasoning' | 'Copy'>
 
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
@@ -65,6 +65,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       supportEmail: host.supportEmail,
       isClosable: host.isClosable,
       Reasoning: host.showsReasoning ? parts.Reasoning : undefined,
+      Copy: host.showsCopy ? parts.Copy : undefined,
       renderMessage: host.renderMessage,
       suggestions: host.suggestions,
       hasSlotted: host.hasSlotted,
@@ -83,6 +84,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   const markdown = view.getSnapshot().messages.some(({ content }) => hasMarkdown(content)) && soon(loadMarkdown())
   const load = async () => {
     if (host.showsReasoning && !parts.Reasoning) add(import('./reasoning.tsx'))
+    if (host.showsCopy && !parts.Copy) add(import('./copy.tsx'))
     const wanted = findLanguage(host.languages)
     if (wanted === language) return draw()
     language = wanted

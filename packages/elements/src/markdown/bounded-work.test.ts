@@ -13,7 +13,12 @@ const MOST_READ = 8_000_000
 const MOST_NODES = 6000
 const KB = 1024
 const LENGTHS = [1, 2, 4, 8, 16, 32, 64, 128].map(size => size * KB)
-const OPTIONS = { strings: await loadStrings('en'), imageOrigins: [] }
+const OPTIONS = {
+  strings: await loadStrings('en'),
+  imageOrigins: [],
+  announcer: { say() {} },
+  Copy: undefined,
+}
 
 const counter = countLexerSteps(Tokenizer.prototype)
 afterAll(() => counter.stop())

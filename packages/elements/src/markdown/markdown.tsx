@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import { Component } from 'preact'
+import { Component, type ComponentType } from 'preact'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { differ } from './differ.ts'
 import { hasMarkdown, loadedMarkdown } from './load-markdown.ts'
@@ -10,6 +10,18 @@ export interface MarkdownOptions {
   readonly strings: ChatStrings
   /** Origins from which images are loaded. */
   readonly imageOrigins: readonly string[]
+  /** Says texts to screen readers. */
+  readonly announcer: { say(text: string): void }
+  /** Copies answers and code; undefined while its code is not loaded, and where the host does not want it. */
+  readonly Copy: ComponentType<CopyProps> | undefined
+}
+
+/** What is copied. */
+export interface CopyProps {
+  settings: Pick<MarkdownOptions, 'strings' | 'announcer'>
+  text: string
+  /** The language of a block of code, or an empty text; undefined for an answer. */
+  language?: string
 }
 
 interface MarkdownProps {

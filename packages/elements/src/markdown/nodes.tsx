@@ -48,15 +48,7 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     case 'paragraph':
       return <p>{inline(token.tokens, options)}</p>
     case 'code':
-      return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
-        // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
-        <div class="code" role="group" tabIndex={0} aria-label={options.strings.code}>
-          <pre>
-            <code>{token.text.length > LONGEST_CODE ? pieces(token.text) : token.text}</code>
-          </pre>
-        </div>
-      )
+      return code(token as Tokens.Code, options)
     case 'blockquote':
       return <blockquote>{blocks(token.tokens ?? [], options)}</blockquote>
     case 'hr':
@@ -70,6 +62,22 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     default:
       return inline([token], options)
   }
+}
+
+function code({ text, lang = '' }: Tokens.Code, options: MarkdownOptions): ComponentChildren {
+  const { strings, Copy } = options
+  return (
+    <>
+      {Copy && <Copy settings={options} text={text} language={lang.split(/\s/, 1)[0] ?? ''} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form */}
+      <div class="code" role="group" tabIndex={0} aria-label={strings.code}>
+        <pre>
+          <code>{text.length > LONGEST_CODE ? pieces(text) : text}</code>
+        </pre>
+      </div>
+    </>
+  )
 }
 
 function list({ ordered, start, items }: Tokens.List, options: MarkdownOptions): ComponentChildren {

@@ -162,7 +162,7 @@ export const CHAT_STYLE = `
 .link-button:hover { background: var(--_soft); }
 .rating { display: flex; align-items: center; gap: 2px; margin-block-start: 2px; color: var(--_muted); font-size: 0.875em; }
 .rating .icon-button { inline-size: 32px; block-size: 32px; }
-.rating button + button .icon, .to-end .icon { rotate: 180deg; }
+.down .icon, .to-end .icon { rotate: 180deg; }
 .rating [aria-pressed="true"] { background: var(--_soft); color: var(--_link); }
 .rating [aria-pressed="true"] .icon { fill: color-mix(in srgb, currentColor 25%, transparent); }
 .text > :first-child { margin-block-start: 0; }

@@ -37,7 +37,7 @@ const TABLE = `Here is what each light says:
 | Orange | Connecting to the network | Wait for a minute | |
 | Red | No signal | Check the cable between the router and the wall | 99.00 € |
 
-\`\`\`
+\`\`\`sh
 ping 192.168.1.1
 \`\`\`
 
@@ -204,6 +204,31 @@ export const SCENES: readonly Scene[] = [
       await talk(opened)
       await opened.page.getByRole('button', { name: 'Not helpful' }).click()
       await opened.page.getByRole('button', { name: 'I would like to talk to a person.' }).waitFor()
+    },
+  },
+  {
+    name: 'copied',
+    height: 860,
+    attributes: 'agent-id="help" show-copy',
+    async act(opened) {
+      const { page } = opened
+      await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async () => {} } })")
+      await talk(opened)
+      await ask(page, 'What do the lights mean?', 'Still red')
+      await page.getByRole('button', { name: 'Copy code' }).click()
+      await page.getByText('Copied').last().waitFor()
+    },
+  },
+  {
+    name: 'not-copied',
+    attributes: 'agent-id="help" show-copy lang="ar"',
+    async act({ page }) {
+      await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+      await page.getByRole('textbox').fill('light')
+      await page.keyboard.press('Enter')
+      await lastRow(page, 'Still red')
+      await page.locator('ai-agent-chat .rating [part=copy]').click()
+      await page.locator('ai-agent-chat .copy .trouble').waitFor()
     },
   },
   {
