@@ -527,6 +527,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-33': 'a view that was connected explains its state and exports the conversation without a network',
   'VIEW-36': 'a view no longer asks for a login once the agent answers with the token that the host has passed',
   'VIEW-37': 'a view works without the globals of a page, also explain(), export() and what is stored with the session',
+  'VIEW-47':
+    'with `resume` and `keepsUnread`, a view counts as unread what the agent has said since the user read or wrote, also on an earlier page and while there was none',
   'REL-195':
     'a view that leaves its chat keeps messages, draft and queue, is not opened later by what had begun before, and continues in the same session with start(), after a sign-out as the next user',
   'REL-196':

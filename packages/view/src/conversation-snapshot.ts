@@ -67,7 +67,10 @@ export interface ConversationSnapshot {
   readonly escalation: ConversationEscalation | undefined
   /** The chat with a colleague, while one is open in this tab or in another one; see the option `escalate`. */
   readonly desk: ConversationDesk | undefined
-  /** Number of messages of the agent and of a colleague since `markRead()`. Those from before a reload count as read. */
+  /**
+   * Number of messages of the agent and of a colleague since `markRead()`. Those from before a reload count as read, but for those of
+   * the agent with `keepsUnread`.
+   */
   readonly unread: number
   /** Text that the user is writing. */
   readonly draft: string
@@ -101,6 +104,13 @@ export interface ConversationViewOptions {
    * @default a hand-over is shown as ways to a human
    */
   escalate?: OpenLiveDesk
+  /**
+   * Whether messages of the agent stay unread over a reload, with `resume`, also those that arrive meanwhile: all since `markRead()` or
+   * the user's last message.
+   *
+   * @default false
+   */
+  keepsUnread?: boolean
   /** Parts of the platform to replace. */
   platform?: Partial<ViewPlatform>
 }

@@ -18,7 +18,7 @@ import { createViewStore } from './view-store.ts'
  */
 export function createConversationView(agent: AiAgent, options: ConversationViewOptions = {}): ConversationView {
   const platform = { ...defaultPlatform, ...options.platform }
-  const store = createViewStore(agent, platform)
+  const store = createViewStore(agent, platform, options)
   const { subscribe, getSnapshot, setDraft } = store
   const known = store.list.escalation()
   let isDestroyed = false

@@ -124,10 +124,7 @@ export function createActions(
     endDesk: () => void desk?.then(open => open?.end()),
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
-    markRead: () => {
-      store.change({ unread: 0, unreadOfDesk: 0, readUpTo: undefined })
-      agent.markRead()
-    },
+    markRead: store.markRead,
     explain: () => agent.explain(),
     async export(format) {
       const { exportConversation } = await import('./export-conversation.ts')

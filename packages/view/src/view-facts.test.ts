@@ -104,11 +104,56 @@ describe('what a view stores with the session', () => {
     await leave(view, agent)
   })
 
+  it('[VIEW-47] counts as unread what the agent said while there was no page, with `keepsUnread`', async () => {
+    const { load, show, emulator, clock, session } = setUpView({ reply: () => [] })
+    const open = async (keepsUnread = true) => {
+      const { agent } = load()
+      const view = show(agent, { keepsUnread })
+      await view.start()
+      await turnEventLoop()
+      return { agent, view, unread: () => view.getSnapshot().unread }
+    }
+    const sayAway = (content: string) => emulator.control.say(session(), { content })
+    const first = await open()
+    await first.view.send('hello')
+    await turnEventLoop()
+    await leave(first.view, first.agent)
+    // No message of the agent was ever read.
+    sayAway('The first answer')
+    const second = await open()
+    expect(second.unread()).toBe(1)
+    sayAway('The second answer')
+    await eventually(() => second.unread() === 2)
+    await leave(second.view, second.agent)
+
+    const third = await open()
+    expect(third.unread()).toBe(2)
+    third.view.markRead()
+    await turnEventLoop()
+    await leave(third.view, third.agent)
+    const fourth = await open()
+    expect(fourth.unread()).toBe(0)
+    await leave(fourth.view, fourth.agent)
+
+    sayAway('The third answer')
+    const plain = await open(false)
+    expect(plain.unread()).toBe(0)
+    await leave(plain.view, plain.agent)
+    const fifth = await open()
+    expect(fifth.unread()).toBe(1)
+    await passing(clock, fifth.agent.logout())
+    expect(fifth.unread()).toBe(0)
+    await leave(fifth.view, fifth.agent)
+    const next = await open()
+    expect(next.unread()).toBe(0)
+    await leave(next.view, next.agent)
+  })
+
   it('[VIEW-30] may be of any form that a host has stored', async () => {
     const { openView, load, show } = setUpView()
     const first = await openView()
     await say(first.view, 'hello', 2)
-    await first.agent.setSessionData({ ratings: 7, masked: 'none', draft: { text: 1 } })
+    await first.agent.setSessionData({ ratings: 7, masked: 'none', draft: { text: 1 }, readUpTo: 7 })
     await leave(first.view, first.agent)
     const { agent } = load()
     const view = show(agent)

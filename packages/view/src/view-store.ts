@@ -8,7 +8,7 @@ import {
   type TranscriptEntry,
 } from '@aiagent/client'
 import { type ConversationMessage, heldMessage } from './conversation-message.ts'
-import type { ConversationSnapshot, ConversationView } from './conversation-snapshot.ts'
+import type { ConversationSnapshot, ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
 import { createNotifier } from './notifier.ts'
 import type { ViewPlatform } from './view-platform.ts'
@@ -31,6 +31,8 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   countDesk(): void
   /** Stores ratings, masked parts, and the draft and the chats with colleagues where they are given, with the session. */
   save(changes?: Unsaved): void
+  /** The user has read everything. */
+  markRead(): void
   /** The error of an action that is refused. @param reason default: `invalid` */
   refusal(message: string, reason?: MessageErrorReason): MessageError
   /** Settles when what was to be read and stored so far is. */
@@ -41,18 +43,25 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
 interface StoredData extends Partial<KeptFacts> {
   readonly draft?: unknown
   readonly desk?: unknown
+  readonly readUpTo?: unknown
 }
 
 interface Unsaved {
   readonly draft?: string
   /** As the live desk has written it. */
   readonly desk?: unknown
+  /** Id of the last message of the agent that the user has read; empty for none of them. */
+  readonly readUpTo?: string
 }
 
 /** Reading and writing of the data of each agent's session, one after the other: several views of one agent share it. */
 const queues = new WeakMap<AiAgent, Promise<void>>()
 
-export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewStore {
+export function createViewStore(
+  agent: AiAgent,
+  platform: ViewPlatform,
+  { keepsUnread }: Pick<ConversationViewOptions, 'keepsUnread'> = {},
+): ViewStore {
   const list = createMessageList(agent)
   const notifier = createNotifier(platform, error => agent.logger.error('A listener of a view failed.', error))
   const undo: (() => void)[] = []
@@ -88,7 +97,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
 
   /** Adds what is stored with the session, by this view, another one, or the page before. Returns the rest of it. */
   const load = async () => {
-    const { ratings, masked, draft, desk } = Object(await agent.getSessionData()) as StoredData
+    const { ratings, masked, draft, desk, readUpTo } = Object(await agent.getSessionData()) as StoredData
     const known = list.kept()
     if (ratings || masked)
       list.keep({
@@ -96,7 +105,11 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
         ratings: { ...ratings, ...known.ratings },
         masked: { ...frozenRanges(masked), ...known.masked },
       })
-    return { draft: typeof draft === 'string' ? draft : '', desk }
+    return {
+      draft: typeof draft === 'string' ? draft : '',
+      readUpTo: typeof readUpTo === 'string' ? readUpTo : undefined,
+      desk,
+    }
   }
 
   const save = (changes?: Unsaved) => {
@@ -106,11 +119,11 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       const stored = await load()
       // The user may have left meanwhile.
       if (!unsaved) return
-      const { draft, desk } = { ...stored, ...unsaved }
+      const { draft, desk, readUpTo } = { ...stored, ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
       unsaved = isBlocked && draft ? { draft } : undefined
-      await agent.setSessionData({ ...list.kept(), desk, draft: isBlocked ? '' : content })
+      await agent.setSessionData({ ...list.kept(), desk, readUpTo, draft: isBlocked ? '' : content })
     })
   }
 
@@ -118,11 +131,14 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   const restore = (isRead = false) => {
     enqueue(async () => {
       const before = list.kept()
-      const { draft } = await load()
+      const { draft, readUpTo } = await load()
       // The user may have left meanwhile.
       if (isDestroyed || !agent.getIsInitialized()) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
+      // What has arrived meanwhile is behind it too; after markRead() it is outdated.
+      if (keepsUnread && readUpTo !== undefined && facts.unread !== 0)
+        change({ unread: unreadSince(readUpTo) ?? facts.unread ?? 0 })
       // An earlier page may have stored it without these rules.
       const { isBlocked, content } = agent.previewMasking(draft)
       if (draft && (isBlocked || content !== draft)) unsaved ??= { draft }
@@ -186,11 +202,19 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     change()
   }
 
+  /** Stores what the user has read: everything up to the last message of the agent. */
+  const saveRead = () => {
+    if (keepsUnread)
+      save({
+        readUpTo: list.get().findLast(({ author, messageId }) => author === 'agent' && messageId)?.messageId ?? '',
+      })
+  }
+
   /** Number of shown messages of the agent behind one of them; undefined where the transcript does not have it. */
   const unreadSince = (messageId: string) => {
     const received = agent.getTranscript({ direction: 'received' })
     const index = received.map(({ message }) => message.messageId).lastIndexOf(messageId)
-    return index < 0 ? undefined : received.slice(index + 1).filter(({ id }) => list.find(id)).length
+    return index < 0 && messageId ? undefined : received.slice(index + 1).filter(({ id }) => list.find(id)).length
   }
 
   on('phaseChanged', ({ payload: phase }) => {
@@ -308,8 +332,15 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       notifier.notify()
       save({ draft })
     },
+    markRead() {
+      change({ unread: 0, unreadOfDesk: 0, readUpTo: undefined })
+      agent.markRead()
+      saveRead()
+    },
     async send(text) {
       let sent: Promise<string>
+      // The user answers what is there.
+      saveRead()
       sending = text
       try {
         // An agent that is ready records the message before this returns.
