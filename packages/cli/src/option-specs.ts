@@ -128,6 +128,7 @@ const EMULATE_SPEC = {
   summary: 'Run the emulator of the hosted service',
   description: [
     'Runs until Ctrl-C.',
+    'On the page /desk you answer as the colleague to whom the agent hands over.',
     'The playground is a page with a chat, with everything that happens underneath, and with buttons that break it.',
   ],
   options: {

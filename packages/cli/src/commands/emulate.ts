@@ -69,7 +69,7 @@ const STOP = 'Press Ctrl-C to stop.'
 const outputOf = ({ env, stdout }: Io) => ({ env, show: (line: string) => writeEntry(stdout, line) })
 
 /** What a developer needs to use the emulator, line by line. */
-function describe({ url, certificateFile, emulator, hasLogins }: EmulatorServer, env: Io['env']): string[] {
+function describe({ url, deskUrl, certificateFile, emulator, hasLogins }: EmulatorServer, env: Io['env']): string[] {
   const agents = [...emulator.world.agents.values()].map(
     ({ details }) => `${details.agentId} (${details.name}${details.isAuthenticated ? ', for signed-in users' : ''})`,
   )
@@ -77,6 +77,7 @@ function describe({ url, certificateFile, emulator, hasLogins }: EmulatorServer,
   return [
     `The emulator runs at ${url}`,
     `Agents: ${agents.join(', ')}`,
+    `Desk: ${deskUrl} (answer here as the colleague to whom the agent hands over)`,
     ...(hasLogins ? describeLogins(emulator) : [NO_LOGINS]),
     ...(certificateFile === undefined ? [] : [`Certificate: ${certificateFile}`]),
     `Try it: ${trust}${chatCommand(env)} --endpoint ${url}`,
