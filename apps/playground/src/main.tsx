@@ -1,6 +1,7 @@
 import './styles/base.css'
 import './styles/inspector.css'
 import './styles/faults.css'
+import '../../../packages/emulator/desk/desk.css'
 // Last: it decides which parts a narrow page shows.
 import './styles/layout.css'
 import { render } from 'preact'

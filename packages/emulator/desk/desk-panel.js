@@ -48,15 +48,14 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
   const messages = create('ol', {})
   const log = create('div', { class: 'desk-log', role: 'log', 'aria-label': 'Messages', tabindex: '0' }, messages)
   const name = create('input', { value: 'Support', autocomplete: 'off', required: '' })
-  const text = create('textarea', { rows: '3', autocomplete: 'off' })
+  const text = create('textarea', { rows: '2', autocomplete: 'off' })
   const send = create('button', { class: 'desk-send' }, 'Send')
   const leave = create('button', { type: 'button' }, 'End the conversation')
   const form = create(
     'form',
     { class: 'desk-form' },
-    create('label', {}, 'Your name', name),
-    create('label', {}, 'Answer', text),
-    create('div', { class: 'desk-buttons' }, send, leave),
+    create('label', { class: 'desk-answer' }, 'Answer', text),
+    create('div', { class: 'desk-buttons' }, send, leave, create('label', {}, 'Your name', name)),
   )
   const chatView = create('section', { class: 'desk-chat', 'aria-label': 'Conversation' }, heading, state, log, form)
   chatView.hidden = true

@@ -5,12 +5,13 @@ import type { Conversation } from './conversation.ts'
 
 /** The chat element with the agent of the conversation, and what to try. */
 export function ChatPane({ conversation }: { conversation: Conversation }) {
-  const { agent, scenario } = conversation
+  const { agent, escalate, scenario } = conversation
   const stage = useRef<HTMLDivElement>(null)
   const chat = useRef<AiAgentChatElement>(null)
   useLayoutEffect(() => {
     const element = document.createElement('ai-agent-chat')
     element.agent = agent
+    element.escalate = escalate
     const { theme } = document.documentElement.dataset
     if (theme === 'light' || theme === 'dark') element.setAttribute('theme', theme)
     chat.current = element

@@ -1,5 +1,7 @@
 import { AiAgent, type Explanation } from '@aiagent/client'
 import { createRecorder, type TraceRecorder } from '@aiagent/client/recorder'
+import type { AiAgentChatElement } from '@aiagent/elements'
+import { emulatorDesk } from '@aiagent/emulator/desk'
 import { createJournal, type Journal } from '../journal/journal.ts'
 import { observeAgent } from '../journal/observe-agent.ts'
 import { observeNetwork } from '../journal/observe-network.ts'
@@ -12,6 +14,8 @@ export interface AgentFacts {
   readonly explanation: Explanation | undefined
   readonly queueSize: number
   readonly sessionId: string | undefined
+  /** Whether a chat with a colleague is open. */
+  readonly isAtDesk: boolean
 }
 
 /** An agent with everything that observes it. */
@@ -22,6 +26,8 @@ export interface Conversation {
   readonly recorder: TraceRecorder
   readonly journal: Journal
   readonly facts: Store<AgentFacts>
+  /** Opens a chat with a colleague; undefined at a deployment. */
+  readonly escalate: AiAgentChatElement['escalate']
   /** Ends the agent, and everything that observes it. */
   end(): Promise<void>
 }
@@ -50,7 +56,16 @@ export function createConversation(scenario: Scenario, service: Service): Conver
     },
     observeNetwork(service.environment, journal),
   )
-  const facts = createStore<AgentFacts>({ explanation: undefined, queueSize: 0, sessionId: undefined })
+  const facts = createStore<AgentFacts>({ explanation: undefined, queueSize: 0, sessionId: undefined, isAtDesk: false })
+  const openDesk = service.controls && emulatorDesk({ url: service.endpoint, fetch: service.environment.fetch })
+  const escalate: AiAgentChatElement['escalate'] =
+    openDesk &&
+    ((escalation, options) => {
+      const desk = openDesk(escalation, options)
+      facts.patch({ isAtDesk: desk !== undefined })
+      options.signal.addEventListener('abort', () => facts.patch({ isAtDesk: false }))
+      return desk
+    })
   let isReading = false
   const read = async () => {
     if (isReading) return
@@ -76,6 +91,7 @@ export function createConversation(scenario: Scenario, service: Service): Conver
     recorder,
     journal,
     facts,
+    escalate,
     end: async () => {
       clearInterval(timer)
       await agent.destroy()

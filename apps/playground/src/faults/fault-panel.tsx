@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import type { Conversation } from '../conversation/conversation.ts'
 import { useStore } from '../store.ts'
 import { FAULT_GROUPS, type FaultAction } from './fault-actions.ts'
@@ -8,6 +9,7 @@ import { FrameEditor } from './frame-editor.tsx'
 export function FaultPanel({ conversation, desk }: { conversation: Conversation; desk: FaultDesk }) {
   const { active, problem } = useStore(desk.store, state => state)
   const { scenario, service } = conversation
+  const [help, setHelp] = useState('')
   if (!service.controls)
     return (
       <section class="faults" aria-label="Faults">
@@ -25,12 +27,19 @@ export function FaultPanel({ conversation, desk }: { conversation: Conversation;
           Mend all
         </button>
       </header>
+      <p class="fault-help">{help || 'What a button does stands here once it has the focus or the pointer.'}</p>
       {FAULT_GROUPS.map(({ title, actions }) => (
         <fieldset key={title}>
           <legend>{title}</legend>
           <div class="fault-buttons">
             {actions.map(action => (
-              <FaultButton key={action.id} action={action} isActive={active.includes(action.id)} desk={desk} />
+              <FaultButton
+                key={action.id}
+                action={action}
+                isActive={active.includes(action.id)}
+                desk={desk}
+                onHelp={setHelp}
+              />
             ))}
           </div>
         </fieldset>
@@ -47,14 +56,24 @@ export function FaultPanel({ conversation, desk }: { conversation: Conversation;
   )
 }
 
-function FaultButton({ action, isActive, desk }: { action: FaultAction; isActive: boolean; desk: FaultDesk }) {
+interface FaultButtonProps {
+  action: FaultAction
+  isActive: boolean
+  desk: FaultDesk
+  onHelp(text: string): void
+}
+
+function FaultButton({ action, isActive, desk, onHelp }: FaultButtonProps) {
   const { label, description, isLasting } = action
+  const help = () => onHelp(description)
   return (
     <button
       type="button"
       class="fault"
       title={description}
       aria-pressed={isLasting ? isActive : undefined}
+      onFocus={help}
+      onPointerEnter={help}
       onClick={() => void desk.run(action)}
     >
       {label}

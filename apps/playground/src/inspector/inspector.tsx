@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Conversation } from '../conversation/conversation.ts'
+import { DeskTab } from '../desk/desk-tab.tsx'
 import { useStore } from '../store.ts'
 import { ContextPanel } from './context-panel.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
@@ -17,7 +18,16 @@ const TABS = [
   ['delivery', 'Delivery', DeliveryPanel],
   ['transcript', 'Transcript', TranscriptPanel],
   ['context', 'Context', ContextPanel],
+  ['desk', 'Desk', DeskTab],
 ] as const
+
+/** Keys that lead to another tab: its index, from that of the present one. */
+const KEYS: Readonly<Record<string, (index: number) => number>> = {
+  ArrowLeft: index => index - 1,
+  ArrowRight: index => index + 1,
+  Home: () => 0,
+  End: () => -1,
+}
 
 /** Everything that happens underneath the conversation. */
 export function Inspector({ conversation }: { conversation: Conversation }) {
@@ -27,13 +37,21 @@ export function Inspector({ conversation }: { conversation: Conversation }) {
       .map(({ length }) => length)
       .join(),
   ).split(',')
+  const isAtDesk = useStore(conversation.facts, facts => facts.isAtDesk)
+  const move = (event: KeyboardEvent) => {
+    const next = TABS.at((KEYS[event.key]?.(TABS.findIndex(([name]) => name === tab)) ?? Number.NaN) % TABS.length)
+    if (!KEYS[event.key] || !next) return
+    event.preventDefault()
+    setTab(next[0])
+    document.getElementById(`tab-${next[0]}`)?.focus()
+  }
   const Panel = TABS.find(([name]) => name === tab)?.[2] ?? EventsPanel
   return (
     <section class="inspector" aria-label="Inspector">
       <StatusBar conversation={conversation} />
       <Timeline conversation={conversation} />
       <div class="tabs">
-        <div role="tablist">
+        <div role="tablist" aria-label="Inspector" onKeyDown={move}>
           {TABS.map(([name, label], index) => (
             <button
               key={name}
@@ -41,15 +59,21 @@ export function Inspector({ conversation }: { conversation: Conversation }) {
               role="tab"
               id={`tab-${name}`}
               aria-selected={tab === name}
+              tabIndex={tab === name ? 0 : -1}
               aria-controls="panel"
               onClick={() => setTab(name)}
             >
-              {label}
-              {index < counts.length && <span class="count">{counts[index]}</span>}
+              {label} {index < counts.length && <span class="count">{counts[index]}</span>}
+              {name === 'desk' && isAtDesk && <span class="count count-open">open</span>}
             </button>
           ))}
         </div>
-        <SaveButton conversation={conversation} />
+        <div class="tab-actions">
+          <button type="button" class="quiet" onClick={() => conversation.journal.clear()}>
+            Clear
+          </button>
+          <SaveButton conversation={conversation} />
+        </div>
       </div>
       <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         <Panel conversation={conversation} />
@@ -58,7 +82,7 @@ export function Inspector({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Saves the recording of the agent, which `aiagent replay` plays. */
+/** Saves the recording of the agent, with the texts of the conversation, which `aiagent replay` plays. */
 function SaveButton({ conversation: { recorder } }: { conversation: Conversation }) {
   const save = () => {
     const trace = new Blob([JSON.stringify(recorder.exportTrace(), null, 2)], { type: 'application/json' })
@@ -69,8 +93,13 @@ function SaveButton({ conversation: { recorder } }: { conversation: Conversation
     URL.revokeObjectURL(link.href)
   }
   return (
-    <button type="button" class="save" onClick={save} title="Saves a recording for: aiagent replay trace.json">
-      Save
+    <button
+      type="button"
+      class="quiet"
+      onClick={save}
+      title="Saves a recording, which contains the texts of the conversation, for: aiagent replay trace.json"
+    >
+      Save with texts
     </button>
   )
 }

@@ -4,10 +4,14 @@ import { useStore } from '../store.ts'
 import { duration } from '../ui/time.ts'
 import { useNow } from '../ui/use-now.ts'
 
-/** Length of the visible time, in milliseconds. */
-const WINDOW_MS = 45_000
+/** Lengths of the visible time and of its grid, in milliseconds: the first seconds are shown in detail. */
+const WINDOWS = [
+  [6_000, 1_000],
+  [18_000, 2_000],
+  [45_000, 5_000],
+] as const
+const LONGEST = WINDOWS[2]
 const REFRESH_MS = 125
-const GRID_MS = 5000
 
 /** A bar or a mark on a lane. */
 interface Mark {
@@ -33,12 +37,13 @@ const LANES: readonly (readonly [string, (state: JournalState) => readonly Mark[
 export function Timeline({ conversation: { journal } }: { conversation: Conversation }) {
   const state = useStore(journal.store, value => value)
   const now = useNow(REFRESH_MS)
-  // It begins full, and moves only when the time is over.
-  const start = Math.max(state.startedAt, now - WINDOW_MS)
-  const at = (time: number) => `${((time - start) / WINDOW_MS) * 100}%`
-  const ticks = Array.from({ length: Math.ceil(WINDOW_MS / GRID_MS) + 1 }, (_, index) => {
-    return state.startedAt + (Math.ceil((start - state.startedAt) / GRID_MS) + index) * GRID_MS
-  }).filter(tick => tick <= start + WINDOW_MS)
+  // The time moves only when the longest window is full.
+  const [length, grid] = WINDOWS.find(([each]) => now - state.startedAt < each) ?? LONGEST
+  const start = Math.max(state.startedAt, now - length)
+  const at = (time: number) => `${((time - start) / length) * 100}%`
+  const ticks = Array.from({ length: Math.ceil(length / grid) + 1 }, (_, index) => {
+    return state.startedAt + (Math.ceil((start - state.startedAt) / grid) + index) * grid
+  }).filter(tick => tick <= start + length)
   return (
     <figure class="timeline" aria-label="Timeline of states">
       {LANES.map(([name, marksOf]) => (
@@ -51,7 +56,7 @@ export function Timeline({ conversation: { journal } }: { conversation: Conversa
             {marksOf(state)
               .filter(({ to }) => (to ?? now) >= start)
               .map(mark => (
-                <MarkView key={mark.key} mark={mark} start={start} now={Math.max(now, mark.from)} />
+                <MarkView key={mark.key} mark={mark} start={start} length={length} now={Math.max(now, mark.from)} />
               ))}
           </div>
         </div>
@@ -70,12 +75,20 @@ export function Timeline({ conversation: { journal } }: { conversation: Conversa
   )
 }
 
-function MarkView({ mark, start, now }: { mark: Mark; start: number; now: number }) {
+interface MarkViewProps {
+  mark: Mark
+  start: number
+  /** Length of the visible time, in milliseconds. */
+  length: number
+  now: number
+}
+
+function MarkView({ mark, start, length, now }: MarkViewProps) {
   const { label, tone, from, to, isThin, kind } = mark
   const begin = Math.max(from, start)
-  const left = ((begin - start) / WINDOW_MS) * 100
-  const width = (((to ?? now) - begin) / WINDOW_MS) * 100
-  const length = to === from ? '' : ` · ${duration((to ?? now) - from)}`
+  const left = ((begin - start) / length) * 100
+  const width = (((to ?? now) - begin) / length) * 100
+  const lasted = to === from ? '' : ` · ${duration((to ?? now) - from)}`
   return (
     <div
       class={isThin ? 'mark mark-thin' : 'mark'}
@@ -83,7 +96,7 @@ function MarkView({ mark, start, now }: { mark: Mark; start: number; now: number
       data-kind={kind}
       data-open={to === undefined}
       style={{ left: `${left}%`, width: `${width}%` }}
-      title={label + length}
+      title={label + lasted}
     >
       {!isThin && <span>{label}</span>}
     </div>

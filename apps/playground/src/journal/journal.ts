@@ -84,6 +84,8 @@ export interface Journal {
   addEvent(event: Omit<EventEntry, 'id' | 'at'>): void
   /** Adds a state of a delivery, unless it is its present state already. */
   addDelivery(id: string, text: string, state: string, reason?: string): void
+  /** Removes everything but the present states and the active faults. */
+  clear(): void
 }
 
 const LIMIT = 500
@@ -136,6 +138,20 @@ export function createJournal(now: () => number = Date.now): Journal {
       if (!known) return store.patch({ deliveries: add(deliveries, { id, text, states: [step] }) })
       const changed = { ...known, text, states: [...known.states, step] }
       store.patch({ deliveries: deliveries.map(entry => (entry === known ? changed : entry)) })
+    },
+    clear: () => {
+      const { phases, connections, faults } = store.get()
+      const present = (spans: readonly Span[]) => spans.filter(({ to }) => to === undefined)
+      store.set({
+        startedAt: now(),
+        phases: present(phases),
+        connections: present(connections),
+        faults: present(faults),
+        requests: [],
+        frames: [],
+        events: [],
+        deliveries: [],
+      })
     },
   }
 }

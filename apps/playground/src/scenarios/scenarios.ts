@@ -21,7 +21,8 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
   {
     id: 'help',
     title: 'Anonymous help',
-    description: 'A help agent for everybody: no login, no portals. Answers come with sources and suggestions.',
+    description:
+      'A help agent for everybody: no login, no portals. Answers come with sources and suggestions. To a human you talk yourself, in the part Desk.',
     tryThis: ['How do I reset my router?', 'I want to talk to a human'],
     agentId: 'help',
     login: undefined,

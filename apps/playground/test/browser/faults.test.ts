@@ -23,6 +23,8 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
   it('[PLAY-05] break the connection: cut, half-open, slow', async () => {
     const visitor = await open()
     const { page } = visitor
+    await page.getByRole('button', { name: 'Cut', exact: true }).focus()
+    await page.getByText('Breaks the chat connection without a close frame').waitFor()
     await visitor.breaks('Cut')
     await visitor.sawEvent('closed', '1006')
     await spans(visitor, 'Cut').waitFor()

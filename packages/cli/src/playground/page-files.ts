@@ -58,10 +58,11 @@ function isUpToDate(root: string, folder: string): boolean {
     join(root, 'packages', name, 'src'),
     join(root, 'packages', name, 'package.json'),
   ])
+  const desk = join(root, 'packages', 'emulator', 'desk')
   const playground = ['src', 'public', 'index.html', 'login.html', 'vite.config.ts'].map(name =>
     join(root, 'apps', 'playground', name),
   )
-  return [...packages, ...playground].every(path => newest(path) <= mtimeMs)
+  return [...packages, desk, ...playground].every(path => newest(path) <= mtimeMs)
 }
 
 /** The newest time of change of a file, or of the files in a folder, in milliseconds since the epoch. */
