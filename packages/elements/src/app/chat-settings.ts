@@ -9,7 +9,7 @@ import type { Announcer } from './announcer.ts'
 /** What the components share. It is replaced as a whole, so that a component can compare it. */
 export interface ChatSettings
   extends MarkdownOptions,
-    Pick<ChatHost, 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'> {
+    Pick<ChatHost, 'root' | 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'> {
   readonly agent: AiAgent
   readonly view: ConversationView
   readonly announcer: Announcer

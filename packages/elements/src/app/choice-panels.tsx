@@ -2,11 +2,11 @@
 import type { PendingChoice } from '@aiagent/client'
 import type { ConversationChoice } from '@aiagent/view'
 import { useState } from 'preact/hooks'
-import { adoptStyles } from '../style/adopt-styles.ts'
-import { CHOICE_STYLE } from '../style/choice-style.ts'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
 import { Panel } from './panels.tsx'
+
+export { CHOICE_STYLE as STYLE } from '../style/choice-style.ts'
 
 /** Number of choices from which they can be filtered. */
 const MANY = 8
@@ -49,7 +49,7 @@ function GatePanel({ settings, gate }: { settings: ChatSettings; gate: PendingCh
         />
       )}
       {shown.length === 0 && <p class="panel-text">{strings.noMatch}</p>}
-      <ul class="choices" ref={list => void (list && adoptStyles(list.getRootNode() as ShadowRoot, CHOICE_STYLE))}>
+      <ul class="choices">
         {shown.map(({ id, name, description, isLastUsed, choice }) => (
           <li key={id}>
             <button

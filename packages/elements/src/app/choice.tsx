@@ -2,6 +2,7 @@
 import type { PendingChoice } from '@aiagent/client'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { adoptStyles } from '../style/adopt-styles.ts'
 import type { ChatSettings } from './chat-settings.ts'
 import { ErrorPanel, LoadingPanel } from './panels.tsx'
 
@@ -10,7 +11,10 @@ export function Choice(props: { settings: ChatSettings; gate: PendingChoice | un
   const [Loaded, setLoaded] = useState<ComponentType<typeof props> | 'missing'>()
   useEffect(() => {
     import('./choice-panels.tsx').then(
-      ({ ChoicePanel }) => setLoaded(() => ChoicePanel),
+      ({ ChoicePanel, STYLE }) => {
+        adoptStyles(props.settings.root, STYLE)
+        setLoaded(() => ChoicePanel)
+      },
       () => setLoaded('missing'),
     )
   }, [])

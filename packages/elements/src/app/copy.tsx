@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CopyProps } from '../markdown/markdown.tsx'
+import { pieces } from '../markdown/pieces.tsx'
 
 export { COPY_STYLE as STYLE } from '../style/copy-style.ts'
 
@@ -25,7 +26,7 @@ export function Copy({ settings: { strings, announcer }, text, language }: CopyP
       class={`copy ${language === undefined ? '' : 'code-bar'}`}
       part={language === undefined ? undefined : 'code-bar'}
     >
-      {language !== undefined && <bdi class="code-language">{language}</bdi>}
+      {language !== undefined && <bdi class="code-language">{pieces(language)}</bdi>}
       {result && <span class={result === 'copied' ? '' : 'trouble'}>{strings[result]}</span>}
       <button type="button" class="icon-button small" part="copy" aria-label={label} title={label} onClick={copy}>
         <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

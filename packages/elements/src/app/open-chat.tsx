@@ -55,6 +55,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     mount.dir = direction
     mount.lang = texts.language
     const settings: ChatSettings = {
+      root,
       agent,
       view,
       announcer,
