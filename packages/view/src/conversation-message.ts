@@ -91,7 +91,7 @@ export interface ConversationMessage {
   readonly maskedRanges: readonly TextRange[]
   /** How far a message of the user is; undefined for messages of the agent. */
   readonly delivery: DeliveryState | undefined
-  /** The service's id of the agent's message, the sender's id of the user's. */
+  /** The service's id of the agent's message, the sender's id of the user's. Undefined for messages of the user to a live desk. */
   readonly messageId: string | undefined
   /** Session in which it was sent, where that is known. */
   readonly sessionId: string | undefined

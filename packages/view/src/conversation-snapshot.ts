@@ -69,7 +69,7 @@ export interface ConversationSnapshot {
   readonly desk: ConversationDesk | undefined
   /**
    * Number of messages of the agent and of a colleague since `markRead()`. Those from before a reload count as read, but for those of
-   * the agent with `keepsUnread`.
+   * the agent with `keepsUnread`; `markRead()` in another tab counts for those of the agent, which it shows too.
    */
   readonly unread: number
   /** Text that the user is writing. */
@@ -100,6 +100,7 @@ export interface ConversationViewOptions {
    * the user wrote last, and after a reload with the handle of the desk that was open.
    *
    * While the desk is open, `send()` goes to it, masked as text to the service is. Its messages and its handle are stored with the session.
+   * The views of one agent that have this option share one desk, which the function of the first one opens.
    *
    * @default a hand-over is shown as ways to a human
    */
@@ -162,7 +163,7 @@ export interface ConversationView {
   /**
    * Sends a `failed` or `unknown` message again; without an id, starts or connects again.
    *
-   * @throws {MessageError} reason `invalid` for a message in another state
+   * @throws {MessageError} reason `invalid` for a message in another state, and for one to a live desk that has closed
    */
   readonly retry: (messageId?: string) => Promise<void>
   /** Takes a queued message back: the options that it took wait again. Returns whether it was still queued. */

@@ -1,5 +1,5 @@
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
-import { type DeskScope, pause } from './desk-scope.ts'
+import type { DeskScope } from './desk-scope.ts'
 import type { DeskTabs } from './desk-tabs.ts'
 import type { LiveDesk, LiveDeskMessage } from './live-desk.ts'
 import type { ViewStore } from './view-store.ts'
@@ -134,7 +134,7 @@ function connectDesk(
       refresh()
     }
     views.change()
-    void pause(scope, SEND_LIMIT_MS).then(() => {
+    void scope.pause(SEND_LIMIT_MS).then(() => {
       const message = `The live desk has not confirmed a message for ${SEND_LIMIT_MS / 1000} s.`
       if (!scope.signal.aborted) settle('unknown', message)
     })

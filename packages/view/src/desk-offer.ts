@@ -1,5 +1,5 @@
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
-import { type DeskScope, pause } from './desk-scope.ts'
+import type { DeskScope } from './desk-scope.ts'
 import type { DeskTabs } from './desk-tabs.ts'
 
 /** How long a tab leaves an escalation to the tab in which the user wrote last, in milliseconds. */
@@ -35,7 +35,7 @@ export class DeskOffer {
       this.#tabs.isElsewhere ||
       this.#tabs.heard !== heard ||
       this.#last(each => each.escalation !== undefined || this.#isQuestion(each))?.id !== id
-    if (!this.#sent.has(this.#lastQuestion())) await pause(this.#scope, DEFER_MS)
+    if (!this.#sent.has(this.#lastQuestion())) await this.#scope.pause(DEFER_MS)
     if (isStale()) return undefined
     await this.#tabs.look()
     if (isStale() || !(await this.#tabs.acquire())) return undefined

@@ -3,7 +3,7 @@ import type { ConversationEscalation } from './conversation-message.ts'
 import { type DeskConnection, openDesk } from './desk-connection.ts'
 import { DeskOffer } from './desk-offer.ts'
 import { DeskRecord, type RecordedDesk } from './desk-record.ts'
-import { pause } from './desk-scope.ts'
+import { DeskScope } from './desk-scope.ts'
 import { DeskTabs } from './desk-tabs.ts'
 import { DeskViews } from './desk-views.ts'
 import type { OpenLiveDesk } from './live-desk.ts'
@@ -58,16 +58,15 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
 
   /** Begins the parts of a user and a conversation. */
   const enter = (before?: ConversationEscalation) => {
-    const controller = new AbortController()
-    const scope = { agent, platform, views, record, signal: controller.signal }
+    const scope = new DeskScope(agent, platform, views, record)
     const tabs = new DeskTabs(scope)
-    return { scope, tabs, offer: new DeskOffer(scope, tabs, before), end: () => controller.abort() }
+    return { scope, tabs, offer: new DeskOffer(scope, tabs, before) }
   }
   let present = enter(before)
 
   /** Ends them. The messages stay. */
   const leave = () => {
-    present.end()
+    present.scope.end()
     present = enter()
     views.change({ desk: undefined })
   }
@@ -96,7 +95,7 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
   const reopen = async (parts: typeof present, { escalation, handle }: RecordedDesk) => {
     const { scope, tabs, offer } = parts
     const limit = new AbortController()
-    void pause(scope, RELOAD_MS).then(() => limit.abort())
+    void scope.pause(RELOAD_MS).then(() => limit.abort())
     if (escalation && handle !== undefined && (await tabs.acquire(limit.signal))) {
       offer.skip()
       open(parts, escalation, handle)
@@ -121,7 +120,7 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
     void present.tabs.follow()
     const work = restore(present).catch(cause => views.fail('The live desk could not be opened again.', cause))
     // A store may take long, and what the user writes must not wait for it.
-    restoring = Promise.race([work, pause(present.scope, RELOAD_MS)])
+    restoring = Promise.race([work, present.scope.pause(RELOAD_MS)])
   }
 
   const undo = [
@@ -186,7 +185,7 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
       if (views.remove(store)) return
       desks.delete(agent)
       for (const each of undo) each()
-      present.end()
+      present.scope.end()
     },
   }
 }

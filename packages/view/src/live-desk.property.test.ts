@@ -1,53 +1,58 @@
 import { propertyRuns } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { setUpDeskTabs } from '../test/desk-tabs.ts'
+import type { FakeTab } from '../../client/test/fake-browser.ts'
+import { HostStore } from '../../client/test/host-store.ts'
+import { type OpenedDeskTab, setUpDeskTabs } from '../test/desk-tabs.ts'
 import { ASK, shown } from '../test/scripted-desk.ts'
 
 const MAX_TABS = 3
+
+/** How long each operation of the stores takes, in milliseconds. */
+const STORE_MS = [0, 0, 0, 300, 900]
 
 /** What happens, in the tab with a number. */
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom(
-      ...[
-        'ask',
-        'ask',
-        'say',
-        'say',
-        'colleague',
-        'colleague',
-        'left',
-        'end',
-        'cut',
-        'reload',
-        'reload',
-        'open',
-        'close',
-        'logout',
-      ],
+      ...['ask', 'ask', 'say', 'say', 'colleague', 'colleague', 'left', 'end', 'leave while sending'],
+      ...['send hangs', 'send fails', 'send settles', 'send fails late', 'retry', 'hand over', 'second view'],
+      ...['cut', 'session ends', 'restart', 'read', 'reload', 'reload', 'open', 'close', 'logout'],
     ),
     tab: fc.nat(MAX_TABS - 1),
   }),
   { minLength: 4, maxLength: 14 },
 )
 
-type Tab = Awaited<ReturnType<ReturnType<typeof setUpDeskTabs>['openTab']>>
-
 /** A tab with the texts of its desks that it must show, in order. */
-interface Watched extends Tab {
+interface Watched extends OpenedDeskTab {
   ofDesk: string[]
+  /** Number of messages of the colleague since the user has read this tab. */
+  unread: number
+  store: HostStore
 }
 
-async function play(list: readonly { kind: string; tab: number }[]): Promise<number> {
-  const { openTab, desk, browser, clock, emulator, pass } = setUpDeskTabs()
+type Outcome = { resolve(): void; reject(error: Error): void }
+
+async function play(list: readonly { kind: string; tab: number }[], storeMs: number): Promise<number> {
+  const { openTab, desk, clock, emulator, browser, pass } = setUpDeskTabs()
   const tabs: Watched[] = []
   let user = 0
   let count = 0
   /** Texts for the desk that were accepted. */
   const accepted: string[] = []
+  /** Calls of `send()` of the desk that have not settled. */
+  let pending: Outcome[] = []
   const settle = async () => {
-    for (let step = 0; step < 60; step++) await clock.advance(50)
+    for (let step = 0; step < 60; step++) await clock.advance(50 + storeMs / 5)
+  }
+  const openWatched = async (store: HostStore, tab?: FakeTab): Promise<Watched> => {
+    const pause = () => new Promise<void>(resolve => void clock.setTimeout(resolve, storeMs))
+    // The first page loads the code, in real time.
+    if (storeMs > 0 && tabs.length > 0) store.pause = pause
+    const opened = await openTab(tab, { cache: { adapter: store, contextPrefix: 'tab:' } })
+    if (storeMs > 0) store.pause = pause
+    return { ...opened, ofDesk: [], unread: 0, store }
   }
   const isHere = ({ view }: Watched) => view.getSnapshot().desk?.isElsewhere === false
   const check = () => {
@@ -59,55 +64,110 @@ async function play(list: readonly { kind: string; tab: number }[]): Promise<num
       // Nothing is doubled, and nothing is of another user.
       expect(new Set(texts).size).toBe(texts.length)
       expect(texts.filter(line => !line.includes(`of user ${user}`))).toEqual([])
-      // Nothing is lost.
+      // Nothing is lost, and each chat begins and ends once.
       expect(lines.filter(line => tab.ofDesk.includes(line))).toEqual(tab.ofDesk)
+      const marks = lines.filter(line => line.startsWith('--'))
+      expect(marks).toEqual(marks.map((_, index) => (index % 2 ? '-- desk_closed' : '-- desk_opened')))
+      expect(marks.length % 2).toBe(Number(isHere(tab)))
+      for (const view of tab.others) {
+        expect(shown(view)).toEqual(lines)
+        expect(view.getSnapshot().desk).toEqual(tab.view.getSnapshot().desk)
+      }
+      expect(tab.view.getSnapshot().unread).toBeGreaterThanOrEqual(tab.unread)
       if (here.length > 0 && !isHere(tab)) expect(tab.view.getSnapshot().desk?.isElsewhere).toBe(true)
       if (here.length === 0) expect(tab.view.getSnapshot().desk).toBeUndefined()
     }
     expect(desk.heard).toEqual(accepted)
+    expect(desk.opened.filter(({ signal }) => !signal.aborted).length).toBe(here.length)
   }
-  tabs.push({ ...(await openTab()), ofDesk: [] })
+  /** Ends the conversation in all tabs. */
+  const forget = () => {
+    for (const each of tabs) Object.assign(each, { ofDesk: [], unread: 0 })
+  }
+  tabs.push(await openWatched(new HostStore()))
   for (const { kind, tab: number } of list) {
     const tab = tabs[number % tabs.length] as Watched
     const { view, agent } = tab
     const open = tabs.find(isHere)
     const text = `${++count} of user ${user}`
-    if (kind === 'ask' || kind === 'say') {
+    if (kind.startsWith('send') || kind === 'leave while sending') {
+      if (kind === 'send hangs' || kind === 'leave while sending')
+        desk.onSend = () => new Promise((resolve, reject) => void pending.push({ resolve, reject }))
+      if (kind === 'send fails') desk.onSend = () => Promise.reject(new Error('cut'))
+      if (kind === 'send settles') for (const { resolve } of pending) resolve()
+      if (kind === 'send fails late') for (const { reject } of pending) reject(new Error('cut'))
+      if (kind === 'send settles' || kind === 'send fails late') pending = []
+    }
+    if (['ask', 'say', 'send hangs', 'send fails', 'leave while sending'].includes(kind)) {
       const { desk: state } = view.getSnapshot()
       const sent = kind === 'ask' && !state ? ASK : text
-      const work = view.send(sent)
+      const work = [view, ...tab.others][count % (tab.others.length + 1)]?.send(sent) ?? view.send(sent)
       if (state?.isElsewhere) await expect(work).rejects.toMatchObject({ reason: 'invalid' })
       else await pass(work)
       if (state && !state.isElsewhere) {
         accepted.push(sent)
         tab.ofDesk.push(`user: ${sent}`)
       }
+      desk.onSend = () => {}
+    }
+    if (kind === 'retry') {
+      const item = view
+        .getSnapshot()
+        .messages.findLast(({ delivery }) => delivery === 'failed' || delivery === 'unknown')
+      const isOfDesk = item && tab.ofDesk.includes(`user: ${item.content}`)
+      if (item && isOfDesk)
+        await view.retry(item.id).then(
+          () => accepted.push(item.content),
+          error => expect(String(error)).toContain('has ended'),
+        )
     }
     if (kind === 'colleague' && open) {
       desk.say(text)
       open.ofDesk.push(`colleague: ${text}`)
+      open.unread++
     }
-    if (kind === 'left' && open) desk.leave()
+    if (kind === 'hand over') {
+      const sessionId = agent.getSessionId()
+      const messageData = {
+        escalation: true,
+        escalationData: { live: true, entrypointUrl: 'https://live.example.test/chat' },
+      }
+      if (sessionId && agent.isConnected())
+        emulator.control.say(sessionId, { content: `${text} takes over`, messageData })
+    }
+    if (kind === 'read') {
+      view.markRead()
+      tab.unread = 0
+    }
+    if (kind === 'second view' && tab.others.length < 2) tab.addView()
+    if ((kind === 'left' || kind === 'leave while sending') && open) desk.leave()
     if (kind === 'end') view.endDesk()
     if (kind === 'cut') emulator.control.dropSockets()
-    if (kind === 'open' && tabs.length < MAX_TABS) tabs.push({ ...(await openTab()), ofDesk: [] })
+    if (kind === 'session ends') emulator.control.forgetSession(agent.getSessionId() ?? '')
+    if (kind === 'restart') {
+      forget()
+      await pass(view.restart())
+    }
+    if (kind === 'open' && tabs.length < MAX_TABS) tabs.push(await openWatched(new HostStore()))
     if (kind === 'reload' || (kind === 'close' && tabs.length > 1)) {
       if (isHere(tab)) desk.disconnect()
       tab.tab.close()
       if (kind === 'close') tabs.splice(tabs.indexOf(tab), 1)
       else {
+        const { ofDesk } = tab
         if (open === tab) {
           // Said while no page is there.
           desk.say(text)
-          tab.ofDesk.push(`colleague: ${text}`)
+          ofDesk.push(`colleague: ${text}`)
         }
-        Object.assign(tab, await openTab(browser.open(tab.tab.sessionStorage)))
+        const next = await openWatched(tab.store.copy(), browser.open(tab.tab.sessionStorage))
+        Object.assign(tab, next, { ofDesk, unread: Number(open === tab) })
       }
     }
     if (kind === 'logout') {
       const left = agent.logout()
       user++
-      for (const each of tabs) each.ofDesk = []
+      forget()
       await settle()
       await pass(left)
       desk.say('too late')
@@ -116,6 +176,11 @@ async function play(list: readonly { kind: string; tab: number }[]): Promise<num
     await settle()
     check()
   }
+  // No message waits for longer than 30 s.
+  for (const { resolve } of pending.slice(1)) resolve()
+  await clock.advance(31_000)
+  for (const { view } of tabs)
+    expect(view.getSnapshot().messages.filter(({ delivery }) => delivery === 'sending')).toEqual([])
   return desk.opened.length
 }
 
@@ -123,8 +188,8 @@ describe('a live desk in any history', () => {
   it('[VIEW-46] loses, doubles and shows nothing to the next user', async () => {
     let opened = 0
     await fc.assert(
-      fc.asyncProperty(steps, async list => {
-        opened += await play(list)
+      fc.asyncProperty(steps, fc.constantFrom(...STORE_MS), async (list, storeMs) => {
+        opened += await play(list, storeMs)
       }),
       { numRuns: propertyRuns(25), timeout: 15_000 },
     )

@@ -1,8 +1,12 @@
 import type { FakeTab } from '../../client/test/fake-browser.ts'
 import { setUpTabs } from '../../client/test/set-up-tabs.ts'
+import type { ConversationView } from '../src/conversation-snapshot.ts'
 import { createConversationView } from '../src/conversation-view.ts'
 import { handingOver, ScriptedDesk } from './scripted-desk.ts'
 import { viewPlatform } from './view-harness.ts'
+
+/** A tab with an agent and a view. */
+export type OpenedDeskTab = Awaited<ReturnType<ReturnType<typeof setUpDeskTabs>['openTab']>>
 
 /** A browser whose tabs share a conversation, each with a view and the same desk. */
 export function setUpDeskTabs() {
@@ -20,26 +24,29 @@ export function setUpDeskTabs() {
     await tabs.passUntil(() => isSettled, 'a settled promise')
     return work
   }
-  const openTab = async (tab: FakeTab = browser.open()) => {
-    const { agent } = tabs.made({ resume: true }, tab)
+  const openTab = async (tab: FakeTab = browser.open(), config: Parameters<typeof tabs.made>[0] = {}) => {
+    const { agent } = tabs.made({ resume: true, ...config }, tab)
     const { window } = tab.environment.page as never as { window: typeof globalThis & Window }
-    const view = createConversationView(agent, {
+    const options = {
       escalate: desk.escalate,
       platform: {
         ...viewPlatform(clock).platform,
-        setTimer: (callback, ms) => {
+        setTimer: (callback: () => void, ms: number) => {
           const timer = clock.setTimeout(() => tab.run(callback), ms)
           return () => clock.clearTimeout(timer)
         },
         locks: window.navigator.locks,
-        createChannel: name => new window.BroadcastChannel(name),
+        createChannel: (name: string) => new window.BroadcastChannel(name),
       },
-    })
+    }
+    const view = createConversationView(agent, options)
+    const others: ConversationView[] = []
+    const addView = () => void others.push(createConversationView(agent, options))
     // The first page loads the code, in real time.
     if (isFirst) await view.start()
     else await pass(view.start())
     isFirst = false
-    return { agent, view, tab }
+    return { agent, view, tab, others, addView }
   }
   const until = (isTrue: () => unknown, what: string) => tabs.passUntil(() => Boolean(isTrue()), what)
   return { ...tabs, desk, openTab, until, pass }

@@ -120,7 +120,9 @@ export class MessageRow extends Component<MessageRowProps> {
         ) : (
           message.chosenOption !== undefined && <TakenOptions message={message} strings={strings} />
         )}
-        {isUser && !(isEnded && isAnswered) && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
+          {isUser && !(isEnded && isAnswered) && (
+            <Delivery settings={settings} message={message} isLast={isLastOfUser} hasDesk={hasDesk} />
+          )}
       </div>
     )
   }
@@ -288,21 +290,25 @@ function Delivery({
   settings,
   message,
   isLast,
+  hasDesk,
 }: {
   settings: ChatSettings
   message: ConversationMessage
   isLast: boolean
+  hasDesk: boolean
 }) {
   const { strings, view } = settings
-  const { delivery = 'acknowledged', id } = message
+  const { delivery = 'acknowledged', id, messageId } = message
   const isTroubled = TROUBLED.has(delivery)
+  // A message to a colleague, who may have left since.
+  const canRetry = messageId !== undefined || hasDesk
   if (!isLast && !isTroubled && delivery !== 'queued' && delivery !== 'cancelled') return null
   const text = delivery === 'acknowledged' ? strings.sent : strings[delivery]
   return (
     <div class={isTroubled ? 'below trouble' : 'below'} part="delivery">
       <Icon name={isTroubled ? 'alert' : delivery === 'queued' || delivery === 'sending' ? 'clock' : 'check'} />
       <span>{text}</span>
-      {isTroubled && (
+      {isTroubled && canRetry && (
         <button type="button" class="link-button" onClick={event => isFirstClick(event) && shownByView(view.retry(id))}>
           {strings.retry}
         </button>
