@@ -1,6 +1,7 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { passing, rejection, sentTo } from '../../client/test/agent-harness.ts'
+import { HostStore } from '../../client/test/host-store.ts'
 import { setUpDeskTabs } from '../test/desk-tabs.ts'
 import { ASK, handingOver, ScriptedDesk, shown } from '../test/scripted-desk.ts'
 import { say, setUpView } from '../test/view-harness.ts'
@@ -11,12 +12,16 @@ const MASKING_AGENT = 'billing'
 
 const HANDED_OVER = [`user: ${ASK}`, 'agent: A colleague takes over.', '-- desk_opened']
 
-/** A page with an agent that hands over, and a desk. */
-function setUp({ id }: { id?: string } = {}) {
+/** A page with an agent that hands over, and a desk. With `isCustom` the store of the host is used. */
+function setUp({ id, isCustom = false }: { id?: string; isCustom?: boolean } = {}) {
   const desk = new ScriptedDesk()
   const parts = setUpView({ reply: handingOver })
+  const store = new HostStore()
   const page = async () => {
-    const { agent, told } = parts.load(id === undefined ? {} : { id })
+    const { agent, told } = parts.load({
+      ...(id !== undefined && { id }),
+      ...(isCustom && { cache: { adapter: store, contextPrefix: 'tab:' } }),
+    })
     const view = parts.show(agent, { escalate: desk.escalate })
     await view.start()
     const leave = async () => {
@@ -41,7 +46,7 @@ function setUp({ id }: { id?: string } = {}) {
       sessionStorage.setItem(key, JSON.stringify(stored))
     }
   }
-  return { ...parts, desk, page, handedOver, rewrite }
+  return { ...parts, desk, store, page, handedOver, rewrite }
 }
 
 /** What is stored of a desk. */
@@ -460,6 +465,31 @@ describe('a live desk and its user', () => {
     expect(shown(next.view)).toEqual([])
     expect(desk.opened).toHaveLength(1)
     await next.leave()
+  })
+
+  it('[VIEW-44] leaves nothing to the next user when its data are read while the user signs out', async () => {
+    const { page, handedOver, desk, store, clock } = setUp({ id: MASKING_AGENT, isCustom: true })
+    const first = await handedOver()
+    await first.view.send('Card 4111 1111 1111 1111, please')
+    desk.say('Your secret is 42.')
+    await eventually(() => first.view.getSnapshot().unread === 2)
+    await turnEventLoop()
+    await first.leave()
+    const { view, agent, leave } = await page()
+    await eventually(() => view.getSnapshot().desk)
+    const work = store.hold()
+    // The host stores what it has read, and the store is slow.
+    void agent.setSessionData(await agent.getSessionData())
+    view.setDraft('hello')
+    const left = agent.logout()
+    work()
+    await passing(clock, left)
+    await view.start()
+    view.setDraft('of the next user')
+    await turnEventLoop()
+    const stored = JSON.stringify([...store.entries])
+    expect(stored.match(/of the next user|please|secret/g)).toEqual(['of the next user'])
+    await leave()
   })
 
   it('[VIEW-44] ends with the conversation that is restarted', async () => {

@@ -95,9 +95,13 @@ export function createViewStore(
     )
   }
 
-  /** Adds what is stored with the session, by this view, another one, or the page before. Returns the rest of it. */
+  /**
+   * Adds what is stored with the session, by this view, another one, or the page before. Returns the rest of it, and undefined where the
+   * user has left meanwhile.
+   */
   const load = async () => {
     const { ratings, masked, draft, desk, readUpTo } = Object(await agent.getSessionData()) as StoredData
+    if (!agent.getIsInitialized()) return undefined
     const known = list.kept()
     if (ratings || masked)
       list.keep({
@@ -117,8 +121,7 @@ export function createViewStore(
     enqueue(async () => {
       if (!unsaved || !agent.getIsInitialized()) return
       const stored = await load()
-      // The user may have left meanwhile.
-      if (!unsaved) return
+      if (!stored || !unsaved) return
       const { draft, desk, readUpTo } = { ...stored, ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
@@ -131,9 +134,8 @@ export function createViewStore(
   const restore = (isRead = false) => {
     enqueue(async () => {
       const before = list.kept()
-      const { draft, readUpTo } = await load()
-      // The user may have left meanwhile.
-      if (isDestroyed || !agent.getIsInitialized()) return
+      const { draft, readUpTo } = (await load()) ?? {}
+      if (isDestroyed || draft === undefined) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
       // What has arrived meanwhile is behind it too; after markRead() it is outdated.
