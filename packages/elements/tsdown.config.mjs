@@ -67,7 +67,9 @@ const markedLexer = {
 /** The files of the script build. Each holds also what its modules import, unless that is in a file that is named before. */
 const SCRIPT_FILES = [
   // What the elements share before a chat is opened; the launcher needs no languages.
-  { name: 'element', test: /[\\/](?:language-around|adopt-styles)\.ts$/, priority: 3 },
+  { name: 'element', test: /[\\/](?:language-around|adopt-styles|chat-options)\.ts$/, priority: 3 },
+  // What the launcher loads with its first chat, or where an attribute asks for it.
+  { name: 'launched', test: /[\\/]launcher[\\/]/, priority: 3 },
   { name: 'languages', test: /[\\/]languages\.ts$/, priority: 3 },
   // What every chat loads.
   { name: 'chat', test: /[\\/](?:open-chat|session-resume|explain|export-conversation)\.tsx?$/, priority: 2 },

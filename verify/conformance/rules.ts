@@ -682,6 +682,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-38': 'the chat element asks before a new conversation replaces the present one',
   'EL-39':
     'with show-copy, the chat element copies an answer and a block of code as the agent wrote them, masked as they are shown, and says whether the browser took them',
+  'EL-42':
+    'after a page change a launcher with `resume` loads a conversation of the tab in an idle moment, shows what is unread, opens at the divider above it, and is open again where it was open, without moving the focus or covering a phone; it keeps nothing where the conversation ends with its page, after a sign-out, or before the consent',
+  'EL-43':
+    'a launcher with `teaser` shows the first line of an unread answer beside its closed button, says it once, takes it away with the answer, and does not show it again once it was dismissed',
+  'EL-44':
+    'a chat that covers the page stays in the part of the window that an on-screen keyboard leaves, also while that moves, unless the user has zoomed in',
+  'EL-45':
+    'heading, subtitle and image of the chat element change while it is open; an image that cannot be loaded gives way to the icon',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

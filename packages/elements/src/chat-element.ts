@@ -1,6 +1,12 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { ConversationView, OpenLiveDesk } from '@aiagent/view'
-import type { ChatHost, ChatStringOverrides, OpenChat, RenderMessage } from './chat-options.ts'
+import {
+  type ChatHost,
+  type ChatStringOverrides,
+  type OpenChat,
+  PROPERTIES,
+  type RenderMessage,
+} from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
 import { languageAround } from './strings/language-around.ts'
@@ -11,28 +17,18 @@ import { BASE_STYLE } from './style/base-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
-  'header,title,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
-const PROPERTIES = [
-  'agent',
-  'config',
-  'strings',
-  'onLogin',
-  'renderMessage',
-  'suggestions',
-  'escalate',
-  'showCopy',
-] as const
+  'header,title,subtitle,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.
  *
- * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `lang`, `dir`, `theme`
+ * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `subtitle`, `avatar`, `lang`, `dir`, `theme`
  * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`,
  * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
  * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
  *
- * Slots: `header`, `composer`, `empty`, `consent`. The user interface is loaded when the element is in a page, and after the
+ * Slots: `header`, `avatar`, `composer`, `empty`, `consent`. The user interface is loaded when the element is in a page, and after the
  * consent where that is required.
  */
 export class AiAgentChatElement extends Base {
@@ -42,8 +38,11 @@ export class AiAgentChatElement extends Base {
     'agent-id',
     'auth-scheme',
     'heading',
+    'subtitle',
+    'avatar',
     'lang',
     'dir',
+    'theme',
     'consent',
     'image-origins',
     'closable',
@@ -294,6 +293,12 @@ export class AiAgentChatElement extends Base {
       config: this.#agent ? undefined : (source as AiAgentConfig),
       get heading() {
         return element.getAttribute('heading')
+      },
+      get subtitle() {
+        return element.getAttribute('subtitle')
+      },
+      get avatar() {
+        return element.getAttribute('avatar')
       },
       get languages() {
         return element.#languages()

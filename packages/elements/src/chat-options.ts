@@ -3,6 +3,18 @@ import type { ConversationMessage, ConversationView, OpenLiveDesk } from '@aiage
 import type { ConsentStrings } from './consent/consent-strings.ts'
 import type { ChatStrings } from './strings/chat-strings.ts'
 
+/** Properties of the chat, which the launcher has too. */
+export const PROPERTIES = [
+  'agent',
+  'config',
+  'strings',
+  'onLogin',
+  'renderMessage',
+  'suggestions',
+  'escalate',
+  'showCopy',
+] as const
+
 /** Texts to replace, beside those of the language. */
 export type ChatStringOverrides = Partial<ChatStrings & ConsentStrings>
 
@@ -22,6 +34,10 @@ export interface ChatHost {
   readonly agent: AiAgent | undefined
   readonly config: AiAgentConfig | undefined
   readonly heading: string | null
+  /** Line below the heading. */
+  readonly subtitle: string | null
+  /** Address of the image beside the heading. */
+  readonly avatar: string | null
   /** Wanted languages, the most wanted first. */
   readonly languages: readonly (string | null | undefined)[]
   /** Direction that the host app has set. */

@@ -1,7 +1,7 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { OpenLiveDesk } from '@aiagent/view'
 import type { AiAgentChatElement } from './chat-element.ts'
-import type { ChatStringOverrides, RenderMessage } from './chat-options.ts'
+import { type ChatStringOverrides, PROPERTIES, type RenderMessage } from './chat-options.ts'
 import { launcherTexts } from './launcher-strings.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
@@ -10,36 +10,8 @@ import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 /** On a server the class can be declared, but not used. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
-/** What the chat takes from the launcher. */
-const PROPERTIES = [
-  'agent',
-  'config',
-  'strings',
-  'onLogin',
-  'renderMessage',
-  'suggestions',
-  'escalate',
-  'showCopy',
-] as const
-const SLOTS = ['header', 'composer', 'empty', 'consent']
-/** Attributes of the chat, which are passed on. */
-const PASSED = [
-  'endpoint',
-  'agent-id',
-  'auth-scheme',
-  'heading',
-  'lang',
-  'dir',
-  'theme',
-  'consent',
-  'image-origins',
-  'support-email',
-  'show-reasoning',
-  'show-copy',
-]
-
 /** Where the open chat covers the page: the same in the style. */
-const COVERS_PAGE = '(max-width: 30rem)'
+const COVERS_PAGE = '(max-width: 30rem), (max-height: 30rem)'
 
 /** What announces a click. */
 const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
@@ -49,13 +21,14 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  * approached, the chat is opened with the first click, and stays as it is while it is closed. Until it is shown, a heading with a
  * button to close is in its place. A user who declines the consent closes it.
  *
- * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings`, `onLogin`,
- * `renderMessage`, `suggestions`, `escalate` and `showCopy` of the chat. Both are passed on, also when they change later. Events: those of the chat, `aiagent-open`,
- * and `aiagent-close`, however it is closed.
+ * Attributes: those of the chat, `open`, `label` (name of the button), `position` (`start` for the other side of the window),
+ * `resume` (`idle` goes on with the conversation of the previous page) and `teaser` (shows the first line of an unread answer).
+ * Properties: `agent`, `config`, `strings`, `onLogin`, `renderMessage`, `suggestions`, `escalate` and `showCopy` of the chat. Both are
+ * passed on, also when they change later. Events: those of the chat, `aiagent-open`, and `aiagent-close`, however it is closed.
  */
 export class AiAgentLauncherElement extends Base {
-  /** Attributes whose changes take effect at once. */
-  static readonly observedAttributes = ['open', 'label', ...PASSED]
+  /** Attributes whose changes take effect at once, beside those of the chat. */
+  static readonly observedAttributes = ['open', 'label', 'heading', 'lang', 'position', 'resume', 'teaser']
 
   /** An agent of the host app. @default undefined */
   declare agent?: AiAgent | undefined
@@ -89,23 +62,12 @@ export class AiAgentLauncherElement extends Base {
   #chat: AiAgentChatElement | undefined
   /** Says that the chat could not be loaded. */
   #failure: HTMLElement | undefined
-  /** Values of the properties. */
-  readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
+  /** Whether an opened chat leaves the focus where it is, since the user has not opened it. */
+  #leavesFocus = false
 
   static {
-    for (const name of PROPERTIES)
-      Object.defineProperty(AiAgentLauncherElement.prototype, name, {
-        configurable: true,
-        enumerable: true,
-        get(this: AiAgentLauncherElement) {
-          return this.#given[name]
-        },
-        set(this: AiAgentLauncherElement, value: unknown) {
-          this.#given[name] = value
-          if (this.#chat) Object.assign(this.#chat, { [name]: value })
-          this.#show()
-        },
-      })
+    // Frameworks set a property where an element has one, else an attribute.
+    for (const name of PROPERTIES) AiAgentLauncherElement.prototype[name] = undefined
   }
 
   constructor() {
@@ -160,13 +122,6 @@ export class AiAgentLauncherElement extends Base {
     this.#said = element('span', 'said')
     this.#said.setAttribute('aria-live', 'polite')
     root.append(this.#panel, this.#button, this.#said)
-    // Values that were set before the class was loaded are own properties, which hide the accessors.
-    for (const name of PROPERTIES) {
-      if (!Object.hasOwn(this, name)) continue
-      const value = this[name]
-      delete this[name]
-      Object.assign(this, { [name]: value })
-    }
     this.#show()
   }
 
@@ -186,18 +141,16 @@ export class AiAgentLauncherElement extends Base {
   /** @internal */
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     this.#show()
-    if (name === 'open') {
-      if ((before === null) === (value === null)) return
-      if (this.open) this.#openChat()
-      this.#emit(this.open ? 'aiagent-open' : 'aiagent-close')
-    } else if (!PASSED.includes(name)) {
-    } else if (value === null) this.#chat?.removeAttribute(name)
-    else this.#chat?.setAttribute(name, value)
+    if (name !== 'open' || (before === null) === (value === null)) return
+    if (this.open) this.#openChat()
+    else this.#leavesFocus = false
+    this.#emit(this.open ? 'aiagent-open' : 'aiagent-close')
   }
 
   /** @internal */
   connectedCallback(): void {
     this.#show()
+    if (this.hasAttribute('resume') && !this.#asksConsent) this.#resume().catch(() => {})
   }
 
   /** @internal */
@@ -214,18 +167,35 @@ export class AiAgentLauncherElement extends Base {
     this.#failure?.remove()
     this.#fetch()
     // In the dialog it is told to a screen reader, and Escape closes it.
-    if (!this.#chat?.hasAttribute('ready')) this.#closer.focus()
+    if (!this.#leavesFocus && !this.#chat?.hasAttribute('ready')) this.#closer.focus()
     this.#load().catch(error => this.#fail(error))
   }
 
-  /** Fetches the code of the chat ahead, both parts at once. With a question for consent only the answer loads it. */
+  /** Fetches the code of the chat ahead, all at once. With a question for consent only the answer loads it. */
   #fetch(): void {
-    if (this.getAttribute('consent') !== 'required')
-      for (const code of [import('./index.ts'), import('./app/open-chat.tsx')]) code.catch(() => {})
+    if (!this.#asksConsent)
+      for (const code of [import('./launcher/launched-chat.ts'), import('./index.ts'), import('./app/open-chat.tsx')])
+        code.catch(() => {})
+  }
+
+  get #asksConsent(): boolean {
+    return this.getAttribute('consent') === 'required'
+  }
+
+  /** Goes on with the conversation that the previous page of the tab has left, without moving the focus. */
+  async #resume(): Promise<void> {
+    const { recall } = await import('./launcher/page-memory.ts')
+    const wasOpen = await recall(this)
+    if (wasOpen === undefined || this.#chat || !this.isConnected) return
+    // On a phone the chat would cover the page that the user has gone to.
+    if (!wasOpen || matchMedia(COVERS_PAGE).matches) return this.#load()
+    this.#leavesFocus = true
+    this.open = true
   }
 
   get #texts() {
-    return { ...launcherTexts([languageAround(this), ...navigator.languages]), ...this.strings }
+    const texts = { ...launcherTexts([languageAround(this), ...navigator.languages]), ...this.strings }
+    return { ...texts, label: this.getAttribute('label') ?? texts.label }
   }
 
   /** The code of the chat could not be loaded: says so, reports it, and offers to load it again. */
@@ -254,12 +224,14 @@ export class AiAgentLauncherElement extends Base {
   }
 
   #show(): void {
-    const label = this.getAttribute('label') ?? 'Chat'
+    const { label, close } = this.#texts
     this.#button.setAttribute('aria-label', this.#unread ? `${label}, ${this.#unread}` : label)
     this.#button.setAttribute('aria-expanded', String(this.open))
-    this.#closer.setAttribute('aria-label', this.#texts.close)
-    this.#title.textContent = this.getAttribute('heading')
-    this.#panel.setAttribute('aria-label', label)
+    this.#closer.setAttribute('aria-label', close)
+    const heading = this.getAttribute('heading')
+    this.#title.textContent = heading
+    const shown = this.#chat?.shadowRoot?.querySelector('#title')
+    this.#panel.setAttribute('aria-label', heading || shown?.textContent || label)
     if (this.isConnected) this.#showPanel(this.open)
   }
 
@@ -282,33 +254,20 @@ export class AiAgentLauncherElement extends Base {
   }
 
   async #load(): Promise<void> {
-    if (!this.#chat) {
-      this.#button.ariaBusy = 'true'
-      await import('./index.ts').finally(() => {
-        this.#button.ariaBusy = null
-      })
-      this.#chat ??= this.#create()
-    }
+    this.#button.ariaBusy = 'true'
+    const [{ createChat, fitVisiblePart }] = await Promise.all([
+      import('./launcher/launched-chat.ts'),
+      import('./index.ts'),
+    ]).finally(() => {
+      this.#button.ariaBusy = null
+    })
+    this.#chat ??= createChat(this, this.#panel)
     if (!this.open) return
+    fitVisiblePart(this.#panel)
+    if (this.#leavesFocus) return
     // A focused text field raises the keyboard of a phone, which covers half of the chat.
     if (matchMedia('(pointer: coarse)').matches) this.#panel.focus()
     else this.#chat.focus()
-  }
-
-  #create(): AiAgentChatElement {
-    const chat = document.createElement('ai-agent-chat')
-    for (const { name, value } of this.attributes) if (PASSED.includes(name)) chat.setAttribute(name, value)
-    chat.toggleAttribute('closable', true)
-    Object.assign(chat, this.#given)
-    for (const name of SLOTS) {
-      if (!this.querySelector(`:scope > [slot="${name}"]`)) continue
-      const slot = document.createElement('slot')
-      slot.name = slot.slot = name
-      chat.append(slot)
-    }
-    // What it replaces follows it, so that a selector finds that.
-    this.#panel.prepend(chat)
-    return chat
   }
 }
 

@@ -9,13 +9,15 @@ import type { Announcer } from './announcer.ts'
 /** What the components share. It is replaced as a whole, so that a component can compare it. */
 export interface ChatSettings
   extends MarkdownOptions,
-    Pick<ChatHost, 'root' | 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'> {
+    Pick<
+      ChatHost,
+      'root' | 'heading' | 'subtitle' | 'avatar' | 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'
+    > {
   readonly agent: AiAgent
   readonly view: ConversationView
   readonly announcer: Announcer
   /** Address for hand-overs by email. */
   readonly supportEmail: string | null
-  readonly heading: string | null
   readonly direction: 'ltr' | 'rtl'
   readonly isClosable: boolean
   /** Shows how the agent arrived at an answer; undefined while its code is not loaded, and where the host does not want it. */

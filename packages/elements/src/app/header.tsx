@@ -15,7 +15,9 @@ interface HeaderProps {
 }
 
 export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderProps) {
-  const { strings, isClosable, emit, hasSlotted } = settings
+  const { strings, subtitle, avatar, isClosable, emit, hasSlotted } = settings
+  /** Address of the image that could not be loaded. */
+  const [broken, setBroken] = useState<string>()
   const { state } = snapshot.connection
   const status =
     state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin
@@ -29,12 +31,23 @@ export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderP
     <div class="header" part="header">
       <slot name="header">
         <span class="avatar" part="avatar">
-          <Icon name="chat" />
+          <slot name="avatar">
+            {avatar && avatar !== broken ? (
+              <img src={avatar} alt="" onError={() => setBroken(avatar)} />
+            ) : (
+              <Icon name="chat" />
+            )}
+          </slot>
         </span>
         <div class="heading">
           <h2 id="title" part="title">
             {title}
           </h2>
+          {subtitle && (
+            <p class="subtitle" part="subtitle">
+              {subtitle}
+            </p>
+          )}
           {status && (
             <p class={isOnline ? 'status connected' : 'status'} part="status">
               {status}

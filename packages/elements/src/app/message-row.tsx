@@ -120,9 +120,9 @@ export class MessageRow extends Component<MessageRowProps> {
         ) : (
           message.chosenOption !== undefined && <TakenOptions message={message} strings={strings} />
         )}
-          {isUser && !(isEnded && isAnswered) && (
-            <Delivery settings={settings} message={message} isLast={isLastOfUser} hasDesk={hasDesk} />
-          )}
+        {isUser && !(isEnded && isAnswered) && (
+          <Delivery settings={settings} message={message} isLast={isLastOfUser} hasDesk={hasDesk} />
+        )}
       </div>
     )
   }

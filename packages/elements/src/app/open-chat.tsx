@@ -31,6 +31,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
   const view = createConversationView(agent, {
     interactive: false,
+    keepsUnread: true,
     onLogin: () => host.onLogin?.(),
     ...(host.escalate && { escalate: (...given) => host.escalate?.(...given) }),
   })
@@ -62,6 +63,8 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       direction,
       strings: texts,
       heading: host.heading,
+      subtitle: host.subtitle,
+      avatar: host.avatar,
       imageOrigins: host.imageOrigins,
       supportEmail: host.supportEmail,
       isClosable: host.isClosable,

@@ -31,7 +31,7 @@ export function Panel({ icon, title, text, children }: PanelProps) {
 
 /** The agent could not be initialized. */
 export function ErrorPanel({
-  settings: { strings, view },
+  settings: { strings, view, supportEmail },
   remedy,
 }: {
   settings: ChatSettings
@@ -41,8 +41,8 @@ export function ErrorPanel({
   const canRetry = mustReload || remedy === 'retry'
   return (
     <Panel icon="alert" title={strings.errorTitle} text={canRetry ? strings.errorText : strings.errorSetup}>
-      {canRetry && (
-        <div class="panel-actions">
+      <div class="panel-actions">
+        {canRetry && (
           <button
             type="button"
             class="button primary"
@@ -51,8 +51,13 @@ export function ErrorPanel({
           >
             {mustReload ? strings.reload : strings.retryStart}
           </button>
-        </div>
-      )}
+        )}
+        {supportEmail && (
+          <a class="button outline" part="button" href={`mailto:${supportEmail}`}>
+            {strings.email}
+          </a>
+        )}
+      </div>
     </Panel>
   )
 }

@@ -1,6 +1,7 @@
 import type { ConversationMessage } from '@aiagent/view'
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { findFirstUnread } from './use-unread-divider.ts'
 
 /** Distance from the end that still counts as the end, in pixels. */
 const NEAR_PX = 48
@@ -55,7 +56,8 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
   /** Where the list was moved to by this code, and when the user has moved it. */
   const movement = useRef({ ownTop: 0, at: -SCROLLING_MS })
   const last = messages.at(-1)
-  const turn = useRef<Turn>({ last, isSeen: false })
+  const turn = useRef<Turn>({ first: findFirstUnread(messages, unread), last, isSeen: false })
+  const counted = useRef(unread)
   const { first, last: known } = turn.current
   if (last?.id !== known?.id) {
     const added = messages.slice(messages.findLastIndex(({ id }) => id === known?.id) + 1)
@@ -72,7 +74,11 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
       last,
       isSeen: follows && isShown && (!isKept || !!isSameTurn),
     }
+  } else if (unread > counted.current && !log.current?.clientHeight) {
+    // Unread messages of the page before, in a chat that is not open.
+    turn.current.first ??= findFirstUnread(messages, unread)
   }
+  counted.current = unread
   const look = useCallback(() => {
     const list = log.current
     if (!list) return

@@ -18,9 +18,8 @@ export function useUnreadDivider(
   const isVisible = useVisibility(log)
   const isSeen = isVisible && isAnswerSeen
   const last = messages.at(-1)
-  const ofAgent = unread > 0 ? messages.filter(({ author, mark }) => author !== 'user' && !mark) : []
   // Tells one unread message from the next where the count is the same: all may be read between two renderings.
-  const firstUnread = ofAgent[Math.max(0, ofAgent.length - unread)]?.id
+  const firstUnread = findFirstUnread(messages, unread)
   // The observer reports a moment later, or never, that the chat has been hidden and shown again.
   const seesNow = () => isSeen && log.current?.getClientRects().length
 
@@ -44,7 +43,16 @@ export function useUnreadDivider(
   useEffect(() => {
     if (last?.author === 'user') setDivider(undefined)
   }, [last?.author, last?.id])
+  // A list that is removed, as at a sign-out, has no unread messages.
+  useLayoutEffect(() => () => emit('aiagent-unread', { count: 0, text: '' }), [])
   return divider
+}
+
+/** Id of the first unread message; undefined without one. */
+export function findFirstUnread(messages: ConversationSnapshot['messages'], unread: number): string | undefined {
+  if (unread === 0) return undefined
+  const received = messages.filter(({ author, mark }) => author !== 'user' && !mark)
+  return received[Math.max(0, received.length - unread)]?.id
 }
 
 /** Whether the user can see the element: it is in the viewport, and the page is visible. */

@@ -22,6 +22,7 @@ export const CHAT_STYLE = `
   background: var(--_accent);
   color: var(--_accent-text);
 }
+.avatar img, .avatar ::slotted(*) { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
 .heading { flex: 1; min-inline-size: 0; }
 .heading h2 {
   margin: 0;
@@ -32,7 +33,8 @@ export const CHAT_STYLE = `
   text-overflow: ellipsis;
   white-space: nowrap;
 }
-.status { display: flex; align-items: center; gap: 6px; margin: 0; color: var(--_muted); font-size: 0.8125em; line-height: 1.35; }
+.subtitle, .status { margin: 0; color: var(--_muted); font-size: 0.8125em; line-height: 1.35; overflow-wrap: anywhere; }
+.status { display: flex; align-items: center; gap: 6px; }
 .status::before { content: ""; flex: none; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--_control); }
 .status.connected::before { background: var(--_success); }
 .icon-button, .send {
@@ -176,7 +178,7 @@ export const CHAT_STYLE = `
 .plain, .piece { white-space: pre-wrap; }
 .piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 34rem auto 110em; }
 .text code { padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
-.text .code { --_under: var(--_canvas); padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; direction: ltr; text-align: left; }
+.text .code { --_under: var(--_canvas); clip-path: inset(0 round 10px); outline-offset: -3px; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; direction: ltr; text-align: left; }
 .text pre { margin: 0; }
 .text pre code { padding: 0; background: none; overflow-wrap: normal; }
 .text blockquote { margin-inline: 0; padding-inline-start: 12px; border-inline-start: 3px solid var(--_border); color: var(--_muted); }

@@ -17,6 +17,7 @@ export const LAUNCHER_STYLE = `
   font: 600 13px/1 var(--aiagent-font, system-ui, sans-serif);
 }
 :host([hidden]) { display: none; }
+:host([position="start"]) { inset-inline: var(--aiagent-launcher-offset, 20px) auto; --_start: 0; --_end: auto; }
 :host([theme="dark"]) { ${DARK} }
 @media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { ${DARK} } }
 button, dialog { border: 0; padding: 0; }
@@ -43,7 +44,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   position: absolute;
   inset-block-start: -4px;
   inset-inline-end: -4px;
-  min-inline-size: 22px;
+  min-inline-size: 10px;
   padding: 5px 6px;
   border: 2px solid #fff;
   border-radius: 13px;
@@ -56,7 +57,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 .panel {
   position: absolute;
   inset-block: auto calc(100% + 14px);
-  inset-inline: auto 0;
+  inset-inline: var(--_start, auto) var(--_end, 0);
   max-inline-size: none;
   max-block-size: none;
   margin: 0;
@@ -72,7 +73,9 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   color: var(--_text);
   font-size: 16px;
   font-weight: 400;
+  animation: rise 0.2s;
 }
+@keyframes rise { from { opacity: 0; translate: 0 16px; } }
 .panel:not([open]), [ready] ~ :is(.bar, .skeleton) { display: none; }
 .panel > ai-agent-chat { flex: 1; }
 .panel > ai-agent-chat:not([ready]) { border: 0; background: none; }
@@ -86,10 +89,10 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 @keyframes wait { to { opacity: 0.4; } }
 .failure { position: relative; flex: 1; display: grid; place-content: center; justify-items: center; gap: 16px; border-radius: inherit; background: var(--_surface); text-align: center; }
 .again { min-block-size: 44px; padding: 8px 20px; border-radius: 12px; background: var(--_accent); color: var(--aiagent-accent-text, #fff); font: inherit; font-weight: 600; }
-@media (max-width: 30rem) {
+@media (max-width: 30rem), (max-height: 30rem) {
   .panel { position: fixed; inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; z-index: 1; --aiagent-radius: 14px; }
   .panel > ai-agent-chat { border: 0; border-radius: 0; }
 }
-@media (prefers-reduced-motion: reduce) { .launch { transition: none; } .skeleton { animation: none; } }
+@media (prefers-reduced-motion: reduce) { .launch { transition: none; } .panel, .skeleton { animation: none; } }
 @media (forced-colors: active) { .launch, .badge, .close, .again { border: 2px solid ButtonText; } }
 `

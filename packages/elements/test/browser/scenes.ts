@@ -127,6 +127,17 @@ document.querySelector('ai-agent-chat').escalate = (escalation, { handle, signal
 }
 </script>`
 const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
+/** The launcher on a page of a shop. */
+const SHOP = {
+  width: 1100,
+  height: 820,
+  body: `<style>body{font:16px system-ui;color:#23304a;background:#eef3fb;min-height:100vh}main{max-width:40rem;padding:4rem}
+h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><main><h1>Routers that simply work</h1>
+<p>Free returns for 60 days, and help whenever you need it.</p></main>${LAUNCHER}`,
+}
+const LOGO = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 38 38"><path fill="#0b6e4f" d="M0 0h38v38H0z"/><path fill="#fff" d="M10 24h18v5H10zM18 9h2v15h-2z"/></svg>',
+)}`
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
   page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
@@ -141,6 +152,19 @@ const online = (page: Page) => page.getByText('Online').waitFor()
 async function talk({ page }: ChatPage): Promise<void> {
   await online(page)
   await ask(page, 'How do I reset my router?', 'Would you like to know more?')
+}
+
+/** A conversation that goes on while its launcher is closed. */
+async function beTeased(opened: ChatPage, { service }: ChatStage): Promise<void> {
+  const { page } = opened
+  await page.getByRole('button', { name: 'Chat' }).click()
+  await talk(opened)
+  await page.keyboard.press('Escape')
+  const [session = ''] = service.emulator.world.sessions.keys()
+  service.emulator.control.say(session, {
+    content: 'Your **new router** is on its way, and arrives tomorrow before noon.',
+  })
+  await page.locator('ai-agent-launcher .teaser').waitFor()
 }
 
 /** A question and its answer, between texts of a language. */
@@ -435,11 +459,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: 'launcher',
-    width: 1100,
-    height: 820,
-    body: `<style>body{font:16px system-ui;color:#23304a;background:#eef3fb;min-height:100vh}main{max-width:40rem;padding:4rem}
-h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><main><h1>Routers that simply work</h1>
-<p>Free returns for 60 days, and help whenever you need it.</p></main><ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>`,
+    ...SHOP,
     async act(opened) {
       await opened.page.getByRole('button', { name: 'Chat' }).click()
       await talk(opened)
@@ -488,6 +508,62 @@ h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><
       await page.getByRole('button', { name: 'Chat' }).click()
       await page.getByRole('button', { name: 'Agree and start' }).waitFor()
     },
+  },
+  {
+    name: 'launcher-teaser',
+    ...SHOP,
+    body: SHOP.body.replace('agent-id', 'teaser agent-id'),
+    act: beTeased,
+  },
+  {
+    name: 'launcher-teaser-phone',
+    width: 390,
+    height: 800,
+    body: LAUNCHER.replace('agent-id', 'teaser position="start" agent-id'),
+    act: beTeased,
+  },
+  {
+    name: 'launcher-start',
+    ...SHOP,
+    body: SHOP.body.replace(
+      'agent-id',
+      `position="start" heading="Router help" subtitle="From 8 am to 8 pm" avatar="${LOGO}" agent-id`,
+    ),
+    async act(opened) {
+      await opened.page.getByRole('button', { name: 'Chat' }).click()
+      await talk(opened)
+    },
+  },
+  {
+    name: 'launcher-low',
+    width: 640,
+    height: 256,
+    body: LAUNCHER,
+    async act(opened) {
+      await opened.page.getByRole('button', { name: 'Chat' }).click()
+      await talk(opened)
+      await opened.page.getByRole('textbox').fill('One more question.\n'.repeat(6))
+    },
+  },
+  {
+    name: 'launcher-keyboard',
+    width: 390,
+    height: 800,
+    body: LAUNCHER,
+    async act(opened) {
+      const { page } = opened
+      await page.getByRole('button', { name: 'Chat' }).click()
+      await talk(opened)
+      await page.evaluate(() => {
+        Object.defineProperty(visualViewport, 'height', { value: 460 })
+        visualViewport?.dispatchEvent(new Event('resize'))
+      })
+    },
+  },
+  {
+    name: 'error-contact',
+    attributes: 'agent-id="nobody" support-email="help@router-shop.example"',
+    act: ({ page }) => page.getByText('The chat is not available').waitFor(),
   },
 ]
 

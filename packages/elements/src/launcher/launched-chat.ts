@@ -1,0 +1,53 @@
+import type { AiAgent } from '@aiagent/client'
+import type { AiAgentChatElement } from '../chat-element.ts'
+import { PROPERTIES } from '../chat-options.ts'
+import type { AiAgentLauncherElement } from '../launcher-element.ts'
+
+export { fitVisiblePart } from './visible-part.ts'
+
+/** The code of an optional part cannot be loaded. */
+const goesOnWithout = () => {}
+
+/** Creates the chat of a launcher in its panel. Attributes, properties and slotted elements of the launcher are passed on. */
+export function createChat(launcher: AiAgentLauncherElement, panel: HTMLElement): AiAgentChatElement {
+  const chat = document.createElement('ai-agent-chat')
+  const { observedAttributes } = chat.constructor as typeof AiAgentChatElement
+  const passed = observedAttributes.filter(name => name !== 'closable')
+  const passAttributes = () => {
+    for (const name of passed) {
+      const value = launcher.getAttribute(name)
+      if (value === null) chat.removeAttribute(name)
+      else if (value !== chat.getAttribute(name)) chat.setAttribute(name, value)
+    }
+  }
+  passAttributes()
+  new MutationObserver(passAttributes).observe(launcher, { attributeFilter: passed })
+  chat.toggleAttribute('closable', true)
+  for (const name of PROPERTIES) {
+    Object.assign(chat, { [name]: launcher[name] })
+    Object.defineProperty(launcher, name, {
+      configurable: true,
+      enumerable: true,
+      get: () => chat[name],
+      set: value => Object.assign(chat, { [name]: value }),
+    })
+  }
+  for (const name of new Set([...launcher.children].map(child => child.slot).filter(Boolean))) {
+    const slot = document.createElement('slot')
+    slot.name = slot.slot = name
+    chat.append(slot)
+  }
+  launcher.addEventListener('aiagent-ready', event => {
+    const { agent } = (event as CustomEvent<{ agent: AiAgent }>).detail
+    if (launcher.hasAttribute('resume'))
+      import('./page-memory.ts').then(({ remember }) => remember(launcher, agent), goesOnWithout)
+  })
+  for (const name of ['aiagent-unread', 'aiagent-open'])
+    launcher.addEventListener(name, () => {
+      if (launcher.hasAttribute('teaser'))
+        import('./teaser.ts').then(({ showTeaser }) => showTeaser(launcher), goesOnWithout)
+    })
+  // What it replaces follows it, so that a selector finds that.
+  panel.prepend(chat)
+  return chat
+}
