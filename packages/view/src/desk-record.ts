@@ -14,7 +14,7 @@ const LAST_TIME = 8.64e15
 
 /** Where an item is: so many messages of the transcript behind one that also the next page has. */
 interface Anchor {
-  /** See `MessageList.keyOf()`; undefined for the start. */
+  /** See `keyOf()`; undefined for the start. */
   readonly key?: string | undefined
   readonly skip: number
 }
@@ -71,8 +71,8 @@ export class DeskRecord {
     const id = `desk ${this.#desk} ${messageId === undefined ? ++this.#count : `at ${messageId}`}`
     if (this.find(id)) return undefined
     const transcript = list.get().filter(each => !this.find(each.id))
-    const index = transcript.findLastIndex(each => list.keyOf(each) !== undefined)
-    const anchor = { key: transcript[index] && list.keyOf(transcript[index]), skip: transcript.length - 1 - index }
+    const index = transcript.findLastIndex(each => keyOf(each) !== undefined)
+    const anchor = { key: keyOf(transcript[index]), skip: transcript.length - 1 - index }
     const message = list.create({ ...fields, id, messageId, content, time: isTime(time) ? time : this.#now() })
     this.#set([...this.#items, { anchor, message }].slice(-KEPT))
     return id
@@ -128,8 +128,7 @@ export class DeskRecord {
   }
 
   readonly #place = (transcript: readonly ConversationMessage[]): readonly ConversationMessage[] => {
-    const { list } = this.#views.first
-    const indices = new Map(transcript.map((each, index) => [list.keyOf(each), index]))
+    const indices = new Map(transcript.map((each, index) => [keyOf(each), index]))
     const placed: ConversationMessage[] = []
     let next = 0
     for (const { anchor, message } of this.#items) {
@@ -140,6 +139,13 @@ export class DeskRecord {
     }
     return [...placed, ...transcript.slice(next)]
   }
+}
+
+/** Identifies a message of the agent, on this page and the next. */
+function keyOf(message: ConversationMessage | undefined): string | undefined {
+  return message?.author === 'agent' && message.messageId !== undefined
+    ? `${message.sessionId} ${message.messageId}`
+    : undefined
 }
 
 /** An item as it was stored; none where it has another form. */

@@ -51,13 +51,13 @@ export class DeskTabs {
 
   /** Waits until the desk may open in this tab. Resolves with false when the user leaves, or the signal is aborted before. */
   async acquire(limit = this.#scope.signal): Promise<boolean> {
+    const lock = this.#lock
     const release = await this.#hold(limit)
-    if (!release || this.#scope.signal.aborted) {
-      release?.()
-      return false
-    }
-    this.#releases.add(release)
-    return true
+    const isOver = !release || this.#scope.signal.aborted
+    if (!isOver && lock === this.#lock) this.#releases.add(release)
+    else release?.()
+    // The conversation may have moved to another session.
+    return !isOver && (lock === this.#lock || this.acquire(limit))
   }
 
   /** The desk of this tab has closed. */

@@ -63,8 +63,6 @@ export interface MessageList {
   readonly create: typeof create
   /** A message with other values. */
   readonly changed: typeof changed
-  /** Identifies a message of the agent, on this page and the next. */
-  keyOf(message: ConversationMessage): string | undefined
   /** Sets what adds messages that no transcript has to the list. */
   place(place?: (items: readonly ConversationMessage[]) => readonly ConversationMessage[]): void
   kept(): KeptFacts
@@ -207,7 +205,6 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     },
     create,
     changed,
-    keyOf: item => (item.author === 'agent' && item.messageId !== undefined ? ratingKey(item) : undefined),
     place(place) {
       placed = place
       snapshot = undefined
