@@ -646,6 +646,36 @@ describe('a live desk and other tabs', () => {
     expect(sentTo(emulator)).toEqual([ASK, 'hello'])
   })
 
+  it('[VIEW-45] opens with the lock of the session to which the conversation has moved while it waited', async () => {
+    const { load, show, desk, platform, emulator, clock } = setUp()
+    const requests: { name: string; grant(): Promise<void> }[] = []
+    const locks = {
+      request: (name: string, _: object, grant: () => Promise<void>) =>
+        new Promise(resolve => void requests.push({ name, grant: () => Promise.resolve(resolve(grant())) })),
+      query: async () => ({ held: [] }),
+    }
+    const { agent } = load()
+    const view = show(agent, { escalate: desk.escalate, platform: { ...platform, locks } })
+    await view.start()
+    await view.send(ASK)
+    await eventually(() => requests.length === 1)
+    const before = agent.getSessionId()
+    emulator.control.forgetSession(before ?? '')
+    emulator.control.dropSockets()
+    await eventually(async () => {
+      await clock.advance(100)
+      return agent.getSessionId() !== before && agent.isConnected()
+    })
+    await requests[0]?.grant()
+    await eventually(() => requests.length === 2)
+    expect(desk.opened).toHaveLength(0)
+    await requests[1]?.grant()
+    await eventually(() => desk.opened.length === 1)
+    expect(requests.map(({ name }) => name)).toEqual([before, agent.getSessionId()].map(id => `aiagent-desk-${id}`))
+    await view.destroy()
+    await agent.destroy()
+  })
+
   it('[VIEW-45] is free for the others when its tab crashes', async () => {
     const { openTab, until } = setUpDeskTabs()
     const first = await openTab()
