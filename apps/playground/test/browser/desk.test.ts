@@ -1,5 +1,5 @@
+import { examineByAxe } from '@aiagent/test-support/axe'
 import { hasChromium } from '@aiagent/test-support/chromium'
-import axe from 'axe-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../../../../packages/cli/src/run.ts'
 import { createFakeIo } from '../../../../packages/cli/test/fake-io.ts'
@@ -88,7 +88,6 @@ describe.skipIf(!hasChromium())('the desk of the playground', () => {
     const { page, visitor } = await open(host.page)
     await visitor.says(ASK)
     await page.getByRole('tab', { name: 'Desk open' }).waitFor()
-    await page.evaluate(axe.source)
     await page.getByRole('tab', { name: 'Events' }).focus()
     for (const [key, tab] of [
       ['ArrowRight', 'REST'],
@@ -103,8 +102,7 @@ describe.skipIf(!hasChromium())('the desk of the playground', () => {
       const chosen = page.getByRole('tab', { selected: true })
       expect(await chosen.textContent()).toContain(tab)
       expect(await chosen.evaluate(each => each === document.activeElement)).toBe(true)
-      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
-      expect(violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${tab}: ${id}: ${html}`))).toEqual([])
+      expect(await examineByAxe(page)).toEqual([])
     }
     await page.keyboard.press('ArrowLeft')
     expect(await page.getByRole('tab', { selected: true }).textContent()).toContain('Desk')

@@ -1,5 +1,5 @@
+import { examineByAxe } from '@aiagent/test-support/axe'
 import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type EmulatorServer, serveEmulator } from '../../src/node/index.ts'
@@ -94,14 +94,7 @@ describe.skipIf(!hasChromium())('the desk page', () => {
 
   it('[PLAY-11] keeps the rules of axe, in light and dark', async () => {
     const { desk } = server.emulator
-    await page.evaluate(axe.source)
-    const examine = async () => {
-      const { violations, incomplete } = await page.evaluate(() =>
-        (globalThis as unknown as { axe: typeof axe }).axe.run(),
-      )
-      return [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-    }
-    expect(await examine()).toEqual([])
+    expect(await examineByAxe(page)).toEqual([])
     desk.open(WAITING)
     desk.open(OTHER)
     desk.chats[0]?.receive('1', 'hello')
@@ -110,7 +103,7 @@ describe.skipIf(!hasChromium())('the desk page', () => {
     await expect.poll(messages).toEqual(['hello', 'Good day'])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      expect(await examine()).toEqual([])
+      expect(await examineByAxe(page)).toEqual([])
     }
   })
 })
