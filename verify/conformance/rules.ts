@@ -527,7 +527,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-33': 'a view that was connected explains its state and exports the conversation without a network',
   'VIEW-36': 'a view no longer asks for a login once the agent answers with the token that the host has passed',
   'VIEW-37': 'a view works without the globals of a page, also explain(), export() and what is stored with the session',
-  'VIEW-47':
+  'VIEW-50':
     'with `resume` and `keepsUnread`, a view counts as unread what the agent has said since the user read or wrote, also on an earlier page and while there was none',
   'REL-195':
     'a view that leaves its chat keeps messages, draft and queue, is not opened later by what had begun before, and continues in the same session with start(), after a sign-out as the next user',
@@ -557,6 +557,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'tabs of one conversation have one live desk, in the tab in which the user wrote last: the others say so, send nothing, and are free when that tab ends',
   'VIEW-46':
     'with a live desk, in any order of cuts, reloads, further tabs and sign-outs, no message of the user or the colleague is lost, doubled or shown to the next user',
+  'VIEW-47':
+    'a view reports the steps of a conversation to listeners of signals, with times and durations, and without texts or ids',
+  'VIEW-48':
+    'signals report what follows the first listener: a new conversation and its first message once, each answer, rating and hand-over once, also over reloads, in several tabs, and for the next user',
+  'VIEW-49':
+    'a listener of signals that fails harms nothing, and a removed listener, or one of a view that has ended, is not called',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'PLAY-01':
@@ -682,6 +688,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-38': 'the chat element asks before a new conversation replaces the present one',
   'EL-39':
     'with show-copy, the chat element copies an answer and a block of code as the agent wrote them, masked as they are shown, and says whether the browser took them',
+  'EL-40':
+    'with the attribute signals, the chat element and the launcher dispatch each step of a conversation once, and none before the consent',
   'EL-42':
     'after a page change a launcher with `resume` loads a conversation of the tab in an idle moment, shows what is unread, opens at the divider above it, and is open again where it was open, without moving the focus or covering a phone; it keeps nothing where the conversation ends with its page, after a sign-out, or before the consent',
   'EL-43':

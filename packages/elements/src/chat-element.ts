@@ -23,10 +23,11 @@ const PARTS =
  * `<ai-agent-chat>`: a complete chat with an agent.
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `subtitle`, `avatar`, `lang`, `dir`, `theme`
- * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`,
+ * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`, `signals`,
  * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
- * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
+ * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`, and with `signals`
+ * `aiagent-signal` (`detail` is a `ConversationSignal`).
  *
  * Slots: `header`, `avatar`, `composer`, `empty`, `consent`. The user interface is loaded when the element is in a page, and after the
  * consent where that is required.
@@ -49,6 +50,7 @@ export class AiAgentChatElement extends Base {
     'support-email',
     'show-reasoning',
     'show-copy',
+    'signals',
   ]
 
   readonly #root: ShadowRoot
@@ -317,6 +319,9 @@ export class AiAgentChatElement extends Base {
       },
       get showsReasoning() {
         return element.hasAttribute('show-reasoning')
+      },
+      get reportsSignals() {
+        return element.hasAttribute('signals')
       },
       get showsCopy() {
         return element.showCopy

@@ -51,6 +51,8 @@ export interface ChatHost {
   readonly showsReasoning: boolean
   /** Whether answers and blocks of code have a button that copies them. */
   readonly showsCopy: boolean
+  /** Whether the steps of the conversation are dispatched as events. */
+  readonly reportsSignals: boolean
   /** Whether the heading has a button to close the chat. */
   readonly isClosable: boolean
   readonly onLogin: (() => unknown) | undefined

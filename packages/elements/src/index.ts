@@ -1,5 +1,6 @@
 import { AiAgentChatElement } from './chat-element.ts'
 
+export type { ConversationSignal } from '@aiagent/view'
 export type { ChatStringOverrides, RenderMessage } from './chat-options.ts'
 export type { ConsentStrings } from './consent/consent-strings.ts'
 export type { ChatStrings, LanguageTexts, PluralForms } from './strings/chat-strings.ts'

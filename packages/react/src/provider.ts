@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationView } from '@aiagent/view'
+import type { ConversationView, SignalListener } from '@aiagent/view'
 import { createContext, createElement, type ReactElement, type ReactNode, useContext, useEffect } from 'react'
 import { addLogin, hold, sharedOf } from './agent-views.ts'
 
@@ -27,6 +27,11 @@ export interface AiAgentProviderProps {
    * several providers of an agent that of the one that was mounted last.
    */
   onLogin?: () => unknown
+  /**
+   * Called with each step of the conversation, for statistics: see {@link ConversationSignal}. Of several providers of an agent, that of
+   * each is called.
+   */
+  onSignal?: SignalListener
   /** The components that use the agent. */
   children?: ReactNode
 }
@@ -43,9 +48,11 @@ export function AiAgentProvider({
   keepAgent = false,
   destroyOnUnmount = false,
   onLogin,
+  onSignal,
   children,
 }: AiAgentProviderProps): ReactElement {
   const leaving = keepAgent ? 'keep' : destroyOnUnmount ? 'destroy' : 'leave'
+  useEffect(() => onSignal && sharedOf(agent).view.onSignal(onSignal), [agent, onSignal])
   useEffect(() => hold(agent, autoStart, leaving), [agent, autoStart, leaving])
   useEffect(() => onLogin && addLogin(agent, onLogin), [agent, onLogin])
   return createElement(AgentContext.Provider, { value: agent }, children)

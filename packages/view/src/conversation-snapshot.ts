@@ -11,6 +11,7 @@ import type { ConversationError, ConversationRemedy } from './conversation-error
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat } from './export-conversation.ts'
 import type { ConversationDesk, OpenLiveDesk } from './live-desk.ts'
+import type { SignalListener } from './signals.ts'
 import type { ViewPlatform } from './view-platform.ts'
 
 /**
@@ -188,6 +189,12 @@ export interface ConversationView {
   readonly explain: () => Promise<Explanation>
   /** The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call. */
   readonly export: (format: ConversationFormat) => Promise<string>
+  /**
+   * Calls back with each step of the conversation, for statistics: see {@link ConversationSignal}. Returns the undo. The code for it loads
+   * with the first listener, which is best added before `start()`. With `resume` a step is not reported again after a reload; of tabs
+   * that share the conversation, one reports. What a listener throws is logged.
+   */
+  readonly onSignal: (listener: SignalListener) => () => void
   /**
    * Ends the view: no listener and no timer is left. The agent lives on. Resolves when the draft and the ratings are stored: to
    * end the agent too, wait for it.

@@ -1,7 +1,7 @@
 import type { AiAgent } from '@aiagent/client'
 import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
-import type { Desk } from './desk.ts'
 import type { OpenLiveDesk } from './live-desk.ts'
+import type { SignalListener } from './signals.ts'
 import { createActions } from './view-actions.ts'
 import { defaultPlatform } from './view-platform.ts'
 import { EMPTY_SNAPSHOT } from './view-state.ts'
@@ -22,29 +22,50 @@ export function createConversationView(agent: AiAgent, options: ConversationView
   const { subscribe, getSnapshot, setDraft } = store
   const known = store.list.escalation()
   let isDestroyed = false
-  let part: Desk | undefined
-  const load = async (escalate: OpenLiveDesk): Promise<Desk | undefined> => {
+  /** End the optional parts. */
+  const ends: (() => void)[] = []
+  /** Creates an optional part once its code is loaded. */
+  const load = async <Part>(name: string, code: Promise<() => Part>, end: (part: Part) => void) => {
     try {
-      const { joinDesk } = await import('./desk.ts')
-      if (!isDestroyed) part = joinDesk(agent, store, platform, escalate, known)
+      const create = await code
+      if (isDestroyed) return undefined
+      const part = create()
+      ends.push(() => end(part))
+      return part
     } catch (error) {
-      agent.logger.warn('The code of the live desk could not be loaded. The conversation continues without it.', {
+      agent.logger.warn(`The code of the ${name} could not be loaded. The conversation continues without it.`, {
         error,
       })
+      return undefined
     }
-    return part
   }
-  const desk = options.escalate && load(options.escalate)
+  const loadDesk = async (escalate: OpenLiveDesk) => {
+    const { joinDesk } = await import('./desk.ts')
+    return () => joinDesk(agent, store, platform, escalate, known)
+  }
+  const loadSignals = async (since: number) => {
+    const { createSignals } = await import('./signals.ts')
+    return () => createSignals(agent, store, platform, listeners, since)
+  }
+  const desk = options.escalate && load('live desk', loadDesk(options.escalate), part => part.remove(store))
+  const listeners = new Set<SignalListener>()
+  let hasSignals = false
   return Object.freeze({
     ...createActions(agent, store, options, desk),
     subscribe,
     getSnapshot,
     getServerSnapshot: () => EMPTY_SNAPSHOT,
     setDraft,
+    onSignal(listener: SignalListener) {
+      const entry: SignalListener = signal => listener(signal)
+      listeners.add(entry)
+      if (!hasSignals) void load('signals', loadSignals(platform.now()), part => part.destroy())
+      hasSignals = true
+      return () => void listeners.delete(entry)
+    },
     destroy() {
       isDestroyed = true
-      part?.remove(store)
-      part = undefined
+      for (const end of ends) end()
       return store.destroy()
     },
   })

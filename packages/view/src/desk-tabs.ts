@@ -1,10 +1,6 @@
 import type { DeskScope } from './desk-scope.ts'
+import { holdLock } from './tab-lock.ts'
 import type { TabChannel } from './view-platform.ts'
-
-/*
- * Tabs of one conversation have one live desk. The tab in which it is open holds a lock with the name of the session: the browser
- * releases it with the page, also after a crash. Without locks, each tab counts as alone.
- */
 
 /** What a tab knows of the desks of the others. It owns the locks, and the session in which they share the desk. */
 export class DeskTabs {
@@ -103,12 +99,6 @@ export class DeskTabs {
 
   /** Waits for the lock. Resolves with undefined when the signal is aborted before. */
   #hold(signal: AbortSignal): Promise<(() => void) | undefined> {
-    const { locks } = this.#scope.platform
-    if (!locks || signal.aborted) return Promise.resolve(signal.aborted ? undefined : () => {})
-    return new Promise(resolve => {
-      const grant = () => new Promise<void>(release => resolve(() => release()))
-      // A page whose origin may use no locks is alone.
-      locks.request(this.#lock, { signal }, grant).catch(() => resolve(signal.aborted ? undefined : () => {}))
-    })
+    return holdLock(this.#scope.platform.locks, this.#lock, signal)
   }
 }

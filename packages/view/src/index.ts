@@ -23,4 +23,5 @@ export type {
   LiveDeskOptions,
   OpenLiveDesk,
 } from './live-desk.ts'
+export type { ConversationSignal, SignalListener } from './signals.ts'
 export type { TabChannel, TabLocks, ViewPlatform } from './view-platform.ts'

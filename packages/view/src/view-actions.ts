@@ -11,7 +11,10 @@ import type { ConversationView, ConversationViewOptions } from './conversation-s
 import type { Desk } from './desk.ts'
 import type { ViewStore } from './view-store.ts'
 
-type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'destroy'>
+type Actions = Omit<
+  ConversationView,
+  'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'onSignal' | 'destroy'
+>
 
 /**
  * The actions of a view. Those that fail reject, and set the error of the snapshot.

@@ -104,7 +104,7 @@ describe('what a view stores with the session', () => {
     await leave(view, agent)
   })
 
-  it('[VIEW-47] counts as unread what the agent said while there was no page, with `keepsUnread`', async () => {
+  it('[VIEW-50] counts as unread what the agent said while there was no page, with `keepsUnread`', async () => {
     const { load, show, emulator, clock, session } = setUpView({ reply: () => [] })
     const open = async (keepsUnread = true) => {
       const { agent } = load()

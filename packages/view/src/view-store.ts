@@ -43,6 +43,7 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
 interface StoredData extends Partial<KeptFacts> {
   readonly draft?: unknown
   readonly desk?: unknown
+  readonly signals?: unknown
   readonly readUpTo?: unknown
 }
 
@@ -50,6 +51,8 @@ interface Unsaved {
   readonly draft?: string
   /** As the live desk has written it. */
   readonly desk?: unknown
+  /** As the signals have written it. */
+  readonly signals?: unknown
   /** Id of the last message of the agent that the user has read; empty for none of them. */
   readonly readUpTo?: string
 }
@@ -100,7 +103,7 @@ export function createViewStore(
    * user has left meanwhile.
    */
   const load = async () => {
-    const { ratings, masked, draft, desk, readUpTo } = Object(await agent.getSessionData()) as StoredData
+    const { ratings, masked, draft, desk, readUpTo, signals } = Object(await agent.getSessionData()) as StoredData
     if (!agent.getIsInitialized()) return undefined
     const known = list.kept()
     if (ratings || masked)
@@ -113,6 +116,7 @@ export function createViewStore(
       draft: typeof draft === 'string' ? draft : '',
       readUpTo: typeof readUpTo === 'string' ? readUpTo : undefined,
       desk,
+      signals,
     }
   }
 
@@ -122,11 +126,11 @@ export function createViewStore(
       if (!unsaved || !agent.getIsInitialized()) return
       const stored = await load()
       if (!stored || !unsaved) return
-      const { draft, desk, readUpTo } = { ...stored, ...unsaved }
+      const { draft, ...others } = { ...stored, ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
       unsaved = isBlocked && draft ? { draft } : undefined
-      await agent.setSessionData({ ...list.kept(), desk, readUpTo, draft: isBlocked ? '' : content })
+      await agent.setSessionData({ ...list.kept(), ...others, draft: isBlocked ? '' : content })
     })
   }
 

@@ -24,7 +24,11 @@ export function setUpDeskTabs() {
     await tabs.passUntil(() => isSettled, 'a settled promise')
     return work
   }
-  const openTab = async (tab: FakeTab = browser.open(), config: Parameters<typeof tabs.made>[0] = {}) => {
+  const openTab = async (
+    tab: FakeTab = browser.open(),
+    config: Parameters<typeof tabs.made>[0] = {},
+    prepare: (view: ConversationView) => void = () => {},
+  ) => {
     const { agent } = tabs.made({ resume: true, ...config }, tab)
     const { window } = tab.environment.page as never as { window: typeof globalThis & Window }
     const options = {
@@ -42,6 +46,7 @@ export function setUpDeskTabs() {
     const view = createConversationView(agent, options)
     const others: ConversationView[] = []
     const addView = () => void others.push(createConversationView(agent, options))
+    prepare(view)
     // The first page loads the code, in real time.
     if (isFirst) await view.start()
     else await pass(view.start())

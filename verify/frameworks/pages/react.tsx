@@ -1,4 +1,5 @@
 import { AiAgent } from '@aiagent/client'
+import { AiAgentProvider } from '@aiagent/react'
 import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { Chat } from '../templates/next/app/chat'
@@ -7,12 +8,17 @@ declare global {
   /** Shows the chat with a new agent; the agent before is replaced. */
   var showAgent: () => void
   var unmount: () => void
+  /** Names of the signals. */
+  var signals: string[]
 }
 
+globalThis.signals = []
 const newAgent = () => new AiAgent({ id: 'help', endpoint: ENDPOINT, baseReconnectDelay: 200 })
 const element = (agent: AiAgent) => (
   <StrictMode>
-    <Chat agent={agent} />
+    <AiAgentProvider agent={agent} onSignal={({ name }) => signals.push(name)}>
+      <Chat agent={agent} />
+    </AiAgentProvider>
   </StrictMode>
 )
 

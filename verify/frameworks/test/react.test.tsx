@@ -35,6 +35,10 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     await expect.poll(() => received(stage.service).feedback).toEqual(['up'])
     expect(await stage.page.getByRole('button', { name: 'Blue' }).getAttribute('aria-pressed')).toBe('true')
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1, texts: ['hello', 'options', 'Blue'] })
+    expect(await stage.page.evaluate(() => signals)).toEqual([
+      ...['opened', 'first_message', 'answered'],
+      ...['answered', 'answered', 'rated'],
+    ])
     await stage.page.evaluate(() => unmount())
     await expect.poll(() => isConnected(stage.service.emulator)).toBe(false)
     expect(stage.complaints).toEqual([])

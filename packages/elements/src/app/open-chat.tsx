@@ -48,6 +48,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   let language = ''
   let strings: ChatStrings | undefined
   const parts: Partial<OptionalParts> = {}
+  let stopSignals: (() => void) | undefined
 
   const draw = () => {
     if (isClosed || !strings) return
@@ -89,6 +90,8 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   const load = async () => {
     if (host.showsReasoning && !parts.Reasoning) add(import('./reasoning.tsx'))
     if (host.showsCopy && !parts.Copy) add(import('./copy.tsx'))
+    if (host.reportsSignals) stopSignals ??= view.onSignal(signal => host.emit('aiagent-signal', signal))
+    else stopSignals = void stopSignals?.()
     const wanted = findLanguage(host.languages)
     if (wanted === language) return draw()
     language = wanted
