@@ -247,7 +247,8 @@ function frozenCopy<Value>(value: Value, left: { values: number; characters: num
   return Object.freeze(copy) as Value
 }
 
-function escalationOf(
+/** An escalation without an address that is not usable. */
+export function escalationOf(
   type: ConversationEscalation['type'],
   data: { options?: EscalationOption[] } & Parameters<typeof handOverAddress>[0],
 ): ConversationEscalation {

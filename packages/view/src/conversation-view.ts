@@ -9,7 +9,7 @@ import { createViewStore } from './view-store.ts'
 
 /**
  * Creates the view of an agent's conversation. It shows what the transcript of the agent holds, and uses the agent's public
- * API only; several views of one agent are independent.
+ * API only; several views of one agent are independent, but for the live desk that those with `escalate` share.
  *
  * @example
  * const view = createConversationView(agent)

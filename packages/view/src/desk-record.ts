@@ -1,4 +1,4 @@
-import { type EscalationOption, handOverAddress } from '@aiagent/client'
+import type { EscalationOption } from '@aiagent/client'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { DeskViews } from './desk-views.ts'
 import type { MessageList } from './message-list.ts'
@@ -24,7 +24,7 @@ interface DeskItem {
   readonly message: ConversationMessage
 }
 
-/** The fields that an item of a desk has. @param time default: now, also where it is no time of a `Date` */
+/** The fields that an item of a desk has. An invalid `time` counts as now. */
 type DeskFields = Pick<ConversationMessage, 'author' | 'authorName'> &
   Partial<Pick<ConversationMessage, 'content' | 'mark' | 'messageId' | 'maskedRanges'>> & { time?: number | undefined }
 
@@ -115,10 +115,11 @@ export class DeskRecord {
     this.#isRead = true
     this.#desk ||= typeof id === 'string' ? id : ''
     this.#count = Math.max(this.#count, Number.isSafeInteger(count) ? Number(count) : 0)
-    const before = Array.isArray(items) ? items.flatMap(each => readItem(each, this.#views.first.list)) : []
+    const { list } = this.#views.first
+    const before = Array.isArray(items) ? items.flatMap(each => readItem(each, list)) : []
     this.#set([...before, ...this.#items])
     return isOpen === true
-      ? { handle: typeof handle === 'string' ? handle : undefined, escalation: readEscalation(escalation) }
+      ? { handle: typeof handle === 'string' ? handle : undefined, escalation: readEscalation(escalation, list) }
       : undefined
   }
 
@@ -184,16 +185,11 @@ function firstAfter(transcript: readonly ConversationMessage[], time: number): n
 }
 
 /** An escalation as it was stored; undefined where it has another form. */
-function readEscalation(stored: unknown): ConversationEscalation | undefined {
+function readEscalation(stored: unknown, list: MessageList): ConversationEscalation | undefined {
   const { type, url, options } = Object(stored) as Partial<Record<keyof ConversationEscalation, unknown>>
-  const isUsable =
-    (type === 'live' || type === 'alternate') &&
-    (url === undefined || (typeof url === 'string' && handOverAddress({ entrypointUrl: url })?.href === url)) &&
-    Array.isArray(options) &&
-    options.every(isOption)
-  return isUsable
-    ? (Object.freeze({ type, url, options: Object.freeze(options) }) as ConversationEscalation)
-    : undefined
+  if ((type !== 'live' && type !== 'alternate') || !Array.isArray(options) || !options.every(isOption)) return undefined
+  const escalation = list.escalationOf(type, { entrypointUrl: typeof url === 'string' ? url : null, options })
+  return escalation.url === url ? escalation : undefined
 }
 
 function isOption(value: unknown): value is EscalationOption {

@@ -16,7 +16,16 @@ const steps = fc.array(
   fc.record({
     kind: fc.constantFrom(
       ...['ask', 'ask', 'say', 'say', 'colleague', 'colleague', 'left', 'end', 'leave while sending'],
-      ...['send hangs', 'send fails', 'send settles', 'send fails late', 'retry', 'hand over', 'second view'],
+      ...[
+        'send hangs',
+        'send fails',
+        'send settles',
+        'send fails late',
+        'retry',
+        'hand over',
+        'nobody there',
+        'second view',
+      ],
       ...['cut', 'session ends', 'restart', 'read', 'reload', 'reload', 'open', 'close', 'logout'],
     ),
     tab: fc.nat(MAX_TABS - 1),
@@ -39,6 +48,8 @@ async function play(list: readonly { kind: string; tab: number }[], storeMs: num
   const tabs: Watched[] = []
   let user = 0
   let count = 0
+  /** Number of escalations of the agent. */
+  let escalations = 0
   /** Texts for the desk that were accepted. */
   const accepted: string[] = []
   /** Calls of `send()` of the desk that have not settled. */
@@ -78,6 +89,7 @@ async function play(list: readonly { kind: string; tab: number }[], storeMs: num
       if (here.length === 0) expect(tab.view.getSnapshot().desk).toBeUndefined()
     }
     expect(desk.heard).toEqual(accepted)
+    expect(desk.asked).toBeLessThanOrEqual(escalations)
     expect(desk.opened.filter(({ signal }) => !signal.aborted).length).toBe(here.length)
   }
   /** Ends the conversation in all tabs. */
@@ -90,6 +102,7 @@ async function play(list: readonly { kind: string; tab: number }[], storeMs: num
     const { view, agent } = tab
     const open = tabs.find(isHere)
     const text = `${++count} of user ${user}`
+    desk.isClosed = kind === 'nobody there'
     if (kind.startsWith('send') || kind === 'leave while sending') {
       if (kind === 'send hangs' || kind === 'leave while sending')
         desk.onSend = () => new Promise((resolve, reject) => void pending.push({ resolve, reject }))
@@ -98,9 +111,10 @@ async function play(list: readonly { kind: string; tab: number }[], storeMs: num
       if (kind === 'send fails late') for (const { reject } of pending) reject(new Error('cut'))
       if (kind === 'send settles' || kind === 'send fails late') pending = []
     }
-    if (['ask', 'say', 'send hangs', 'send fails', 'leave while sending'].includes(kind)) {
+    if (['ask', 'nobody there', 'say', 'send hangs', 'send fails', 'leave while sending'].includes(kind)) {
       const { desk: state } = view.getSnapshot()
-      const sent = kind === 'ask' && !state ? ASK : text
+      const sent = (kind === 'ask' || kind === 'nobody there') && !state ? ASK : text
+      escalations += Number(sent === ASK)
       const work = [view, ...tab.others][count % (tab.others.length + 1)]?.send(sent) ?? view.send(sent)
       if (state?.isElsewhere) await expect(work).rejects.toMatchObject({ reason: 'invalid' })
       else await pass(work)
@@ -132,6 +146,7 @@ async function play(list: readonly { kind: string; tab: number }[], storeMs: num
         escalation: true,
         escalationData: { live: true, entrypointUrl: 'https://live.example.test/chat' },
       }
+      escalations++
       if (sessionId && agent.isConnected())
         emulator.control.say(sessionId, { content: `${text} takes over`, messageData })
     }

@@ -662,10 +662,7 @@ describe('a live desk and other tabs', () => {
     const before = agent.getSessionId()
     emulator.control.forgetSession(before ?? '')
     emulator.control.dropSockets()
-    await eventually(async () => {
-      await clock.advance(100)
-      return agent.getSessionId() !== before && agent.isConnected()
-    })
+    while (agent.getSessionId() === before || !agent.isConnected()) await clock.advance(100)
     await requests[0]?.grant()
     await eventually(() => requests.length === 2)
     expect(desk.opened).toHaveLength(0)

@@ -12,6 +12,7 @@ import {
   changed,
   conversationMessage,
   message as create,
+  escalationOf,
   maskedRanges,
   NONE,
   type TextRange,
@@ -61,6 +62,8 @@ export interface MessageList {
   mask(preview: MaskingPreview): readonly TextRange[]
   /** A message that no transcript has. */
   readonly create: typeof create
+  /** An escalation that no transcript has. */
+  readonly escalationOf: typeof escalationOf
   /** A message with other values. */
   readonly changed: typeof changed
   /** Sets what adds messages that no transcript has to the list. */
@@ -204,6 +207,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       return ranges
     },
     create,
+    escalationOf,
     changed,
     place(place) {
       placed = place

@@ -7,6 +7,10 @@ export class ScriptedDesk {
   readonly heard: string[] = []
   /** How the desk was opened, each time. */
   readonly opened: LiveDeskOptions[] = []
+  /** Number of new chats that it was asked for. */
+  asked = 0
+  /** Whether nobody is there: no new chat opens. */
+  isClosed = false
   /** Number of calls of `end()`. */
   ends = 0
   /** What `send()` does beside recording the text. */
@@ -24,9 +28,13 @@ export class ScriptedDesk {
   #reject = (_: unknown) => {}
 
   readonly escalate: OpenLiveDesk = (_, options) => {
+    if (options.handle === undefined) {
+      this.asked++
+      if (this.isClosed) return undefined
+      // Another chat.
+      this.#queue = []
+    }
     this.opened.push(options)
-    // Another chat.
-    if (options.handle === undefined) this.#queue = []
     const desk = this
     const ended = new Promise<void>((resolve, reject) => {
       this.#leave = resolve
