@@ -64,15 +64,19 @@ const markedLexer = {
   },
 }
 
-/** The files of the script build. Each holds also what its modules import, unless that is in a file that is named before. */
-const SCRIPT_FILES = [
+/** Files of both builds. Each holds also what its modules import, unless that is in a file that is named before. */
+const FILES = [
   // What the elements share before a chat is opened; the launcher needs no languages.
   { name: 'element', test: /[\\/](?:language-around|adopt-styles|chat-options)\.ts$/, priority: 3 },
-  // What the launcher loads with its first chat, or where an attribute asks for it.
-  { name: 'launched', test: /[\\/]launcher[\\/]/, priority: 3 },
-  { name: 'languages', test: /[\\/]languages\.ts$/, priority: 3 },
+  { name: 'languages', test: /[\\/](?:languages|error-sentence)\.ts$/, priority: 3 },
   // What every chat loads.
   { name: 'chat', test: /[\\/](?:open-chat|session-resume|explain|export-conversation)\.tsx?$/, priority: 2 },
+]
+
+/** Files of the script build alone. */
+const SCRIPT_FILES = [
+  // What the launcher loads with its first chat, or where an attribute asks for it.
+  { name: 'launched', test: /[\\/]launcher[\\/]/, priority: 3 },
   // What only some chats load.
   { name: 'login', test: /[\\/]auth[\\/](?:login[\\/]|create-strategy|host-strategy)/, priority: 1 },
   { name: 'features', test: /[\\/]client[\\/]src[\\/]/ },
@@ -100,7 +104,7 @@ export default [
     ...common,
     entry: { index: 'src/index.ts', launcher: 'src/launcher.ts', strings: 'src/strings.ts' },
     dts: true,
-    outputOptions: { comments: { jsdoc: false }, codeSplitting: { groups: [SHARED] } },
+    outputOptions: { comments: { jsdoc: false }, codeSplitting: { groups: [...FILES, SHARED] } },
   },
   {
     ...common,
@@ -111,6 +115,6 @@ export default [
     dts: false,
     deps: { alwaysBundle: [/./], onlyBundle: false },
     inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
-    outputOptions: { codeSplitting: { groups: SCRIPT_FILES } },
+    outputOptions: { codeSplitting: { groups: [...FILES, ...SCRIPT_FILES] } },
   },
 ]

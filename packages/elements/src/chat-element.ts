@@ -53,14 +53,38 @@ export class AiAgentChatElement extends Base {
     'signals',
   ]
 
+  /**
+   * An agent of the host app, which lives longer than the element. The element initializes and connects it, and leaves it as it
+   * is when it is removed. Takes precedence over `config` and the attributes.
+   *
+   * @default undefined
+   */
+  declare agent?: AiAgent | undefined
+  /**
+   * Configuration of the agent that the element creates: what the attributes cannot express, such as `auth` or `context`.
+   * Attributes take precedence. The element's defaults: `resume` and `retryInitialize`.
+   *
+   * @default undefined
+   */
+  declare config?: Partial<AiAgentConfig> | undefined
+  /** Texts that replace those of the language. @default undefined */
+  declare strings?: ChatStringOverrides | undefined
+  /** Called by the login button, for hosts that sign their users in themselves. @default undefined */
+  declare onLogin?: (() => unknown) | undefined
+  /** Draws messages in place of the chat, for example from their `data`. @default undefined */
+  declare renderMessage?: RenderMessage | undefined
+  /** Questions that an empty conversation offers: one click sends one. @default undefined */
+  declare suggestions?: readonly string[] | undefined
+  /**
+   * Opens a chat with a colleague, which continues in the same list. Set it before the chat opens.
+   *
+   * @default undefined: a hand-over is shown as ways to a human
+   */
+  declare escalate?: OpenLiveDesk | undefined
+
   readonly #root: ShadowRoot
-  #agent: AiAgent | undefined
-  #config: Partial<AiAgentConfig> | undefined
-  #strings: ChatStringOverrides | undefined
-  #onLogin: (() => unknown) | undefined
-  #renderMessage: RenderMessage | undefined
-  #suggestions: readonly string[] | undefined
-  #escalate: OpenLiveDesk | undefined
+  /** Values of the properties. */
+  readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
   #isScheduled = false
@@ -70,6 +94,21 @@ export class AiAgentChatElement extends Base {
   #wantsFocus = false
   /** Opening and closing, one after the other: a chat opens when the socket of the one before is closed. */
   #work: Promise<void> = Promise.resolve()
+
+  static {
+    for (const name of PROPERTIES)
+      Object.defineProperty(AiAgentChatElement.prototype, name, {
+        configurable: true,
+        enumerable: true,
+        get(this: AiAgentChatElement) {
+          return this.#given[name]
+        },
+        set(this: AiAgentChatElement, value: unknown) {
+          this.#given[name] = value ?? undefined
+          this.#schedule()
+        },
+      })
+  }
 
   constructor() {
     super()
@@ -82,89 +121,6 @@ export class AiAgentChatElement extends Base {
       delete this[name]
       Object.assign(this, { [name]: value })
     }
-  }
-
-  /**
-   * An agent of the host app, which lives longer than the element. The element initializes and connects it, and leaves it as it
-   * is when it is removed. Takes precedence over `config` and the attributes.
-   *
-   * @default undefined
-   */
-  get agent(): AiAgent | undefined {
-    return this.#agent
-  }
-  set agent(agent: AiAgent | undefined) {
-    this.#agent = agent ?? undefined
-    this.#schedule()
-  }
-
-  /**
-   * Configuration of the agent that the element creates: what the attributes cannot express, such as `auth` or `context`.
-   * Attributes take precedence. The element's defaults: `resume` and `retryInitialize`.
-   *
-   * @default undefined
-   */
-  get config(): Partial<AiAgentConfig> | undefined {
-    return this.#config
-  }
-  set config(config: Partial<AiAgentConfig> | undefined) {
-    this.#config = config ?? undefined
-    this.#schedule()
-  }
-
-  /** Texts that replace those of the language. @default undefined */
-  get strings(): ChatStringOverrides | undefined {
-    return this.#strings
-  }
-  set strings(strings: ChatStringOverrides | undefined) {
-    this.#strings = strings ?? undefined
-    this.#schedule()
-  }
-
-  /** Called by the login button, for hosts that sign their users in themselves. @default undefined */
-  get onLogin(): (() => unknown) | undefined {
-    return this.#onLogin
-  }
-  set onLogin(onLogin: (() => unknown) | undefined) {
-    this.#onLogin = onLogin ?? undefined
-  }
-
-  /** Draws messages in place of the chat, for example from their `data`. @default undefined */
-  get renderMessage(): RenderMessage | undefined {
-    return this.#renderMessage
-  }
-  set renderMessage(renderMessage: RenderMessage | undefined) {
-    this.#renderMessage = renderMessage ?? undefined
-    this.#schedule()
-  }
-
-  /** Questions that an empty conversation offers: one click sends one. @default undefined */
-  get suggestions(): readonly string[] | undefined {
-    return this.#suggestions
-  }
-  set suggestions(suggestions: readonly string[] | undefined) {
-    this.#suggestions = suggestions ?? undefined
-    this.#schedule()
-  }
-
-  /**
-   * Opens a chat with a colleague, which continues in the same list. Set it before the chat opens.
-   *
-   * @default undefined: a hand-over is shown as ways to a human
-   */
-  get escalate(): OpenLiveDesk | undefined {
-    return this.#escalate
-  }
-  set escalate(escalate: OpenLiveDesk | undefined) {
-    this.#escalate = escalate ?? undefined
-  }
-
-  /** Whether answers and blocks of code have a button that copies them: the attribute `show-copy`. @default false */
-  get showCopy(): boolean {
-    return this.hasAttribute('show-copy')
-  }
-  set showCopy(showCopy: boolean) {
-    this.toggleAttribute('show-copy', Boolean(showCopy))
   }
 
   /** The conversation; undefined until the chat has been loaded. */
@@ -241,15 +197,15 @@ export class AiAgentChatElement extends Base {
 
   /** The host app's agent, or the configuration of one; undefined while both are missing. */
   get #source(): AiAgent | AiAgentConfig | undefined {
-    if (this.#agent) return this.#agent
-    const endpoint = this.getAttribute('endpoint') ?? this.#config?.endpoint
-    const id = this.getAttribute('agent-id') ?? this.#config?.id
+    if (this.agent) return this.agent
+    const endpoint = this.getAttribute('endpoint') ?? this.config?.endpoint
+    const id = this.getAttribute('agent-id') ?? this.config?.id
     if (!endpoint || !id) return undefined
     const scheme = this.getAttribute('auth-scheme')
     return {
       resume: true,
       retryInitialize: true,
-      ...this.#config,
+      ...this.config,
       endpoint,
       id,
       ...(scheme && { authScheme: scheme as 'popup' | 'redirect' }),
@@ -272,7 +228,7 @@ export class AiAgentChatElement extends Base {
       return shown?.remove()
     }
     const panel = consentPanel(
-      { ...consentStrings(this.#languages()), ...this.#strings },
+      { ...consentStrings(this.#languages()), ...this.strings },
       this.#consent === 'declined',
       { accept: () => this.#answerConsent(true), decline: () => this.#answerConsent(false) },
     )
@@ -288,61 +244,15 @@ export class AiAgentChatElement extends Base {
   }
 
   #host(source: AiAgent | AiAgentConfig): ChatHost {
-    const element = this
     return {
       root: this.#root,
-      agent: this.#agent,
-      config: this.#agent ? undefined : (source as AiAgentConfig),
-      get heading() {
-        return element.getAttribute('heading')
-      },
-      get subtitle() {
-        return element.getAttribute('subtitle')
-      },
-      get avatar() {
-        return element.getAttribute('avatar')
-      },
-      get languages() {
-        return element.#languages()
-      },
-      get direction() {
-        return element.getAttribute('dir')
-      },
-      get strings() {
-        return element.#strings
-      },
-      get imageOrigins() {
-        return element.getAttribute('image-origins')?.split(/\s+/).filter(Boolean) ?? []
-      },
-      get supportEmail() {
-        return element.getAttribute('support-email')
-      },
-      get showsReasoning() {
-        return element.hasAttribute('show-reasoning')
-      },
-      get reportsSignals() {
-        return element.hasAttribute('signals')
-      },
-      get showsCopy() {
-        return element.showCopy
-      },
-      get isClosable() {
-        return element.hasAttribute('closable')
-      },
-      get onLogin() {
-        return element.#onLogin
-      },
-      get renderMessage() {
-        return element.#renderMessage
-      },
-      get suggestions() {
-        return element.#suggestions
-      },
-      get escalate() {
-        return element.#escalate
-      },
-      hasSlotted: name => element.querySelector(`:scope > [slot="${name}"]`) !== null,
-      emit: (name, detail) => element.#emit(name, detail),
+      agent: this.agent,
+      config: this.agent ? undefined : (source as AiAgentConfig),
+      properties: this,
+      languages: () => this.#languages(),
+      attribute: name => this.getAttribute(name),
+      hasSlotted: name => this.querySelector(`:scope > [slot="${name}"]`) !== null,
+      emit: (name, detail) => this.#emit(name, detail),
     }
   }
 
@@ -352,7 +262,7 @@ export class AiAgentChatElement extends Base {
 
   /** The code of the chat could not be loaded, or the configuration is invalid: reported as an uncaught error of the page. */
   #fail(error: unknown): void {
-    const strings = { ...consentStrings(this.#languages()), ...this.#strings }
+    const strings = { ...consentStrings(this.#languages()), ...this.strings }
     const retry = () => {
       panel.remove()
       this.#schedule()

@@ -4,16 +4,7 @@ import type { ConsentStrings } from './consent/consent-strings.ts'
 import type { ChatStrings } from './strings/chat-strings.ts'
 
 /** Properties of the chat, which the launcher has too. */
-export const PROPERTIES = [
-  'agent',
-  'config',
-  'strings',
-  'onLogin',
-  'renderMessage',
-  'suggestions',
-  'escalate',
-  'showCopy',
-] as const
+export const PROPERTIES = ['agent', 'config', 'strings', 'onLogin', 'renderMessage', 'suggestions', 'escalate'] as const
 
 /** Texts to replace, beside those of the language. */
 export type ChatStringOverrides = Partial<ChatStrings & ConsentStrings>
@@ -26,40 +17,28 @@ export type ChatStringOverrides = Partial<ChatStrings & ConsentStrings>
  */
 export type RenderMessage = (message: ConversationMessage) => Node | undefined
 
-/** What the chat in an element needs of the element; the getters return the current values. */
+/** What the host app sets at the element, as it is now. */
+export interface ChatProperties {
+  readonly strings?: ChatStringOverrides | undefined
+  readonly onLogin?: (() => unknown) | undefined
+  readonly renderMessage?: RenderMessage | undefined
+  /** Questions that an empty conversation offers. */
+  readonly suggestions?: readonly string[] | undefined
+  readonly escalate?: OpenLiveDesk | undefined
+}
+
+/** What the chat in an element needs of the element. */
 export interface ChatHost {
   /** Root of the shadow tree. */
   readonly root: ShadowRoot
   /** The host app's agent; undefined when the chat creates its own from {@link config}. */
   readonly agent: AiAgent | undefined
   readonly config: AiAgentConfig | undefined
-  readonly heading: string | null
-  /** Line below the heading. */
-  readonly subtitle: string | null
-  /** Address of the image beside the heading. */
-  readonly avatar: string | null
+  readonly properties: ChatProperties
   /** Wanted languages, the most wanted first. */
-  readonly languages: readonly (string | null | undefined)[]
-  /** Direction that the host app has set. */
-  readonly direction: string | null
-  readonly strings: ChatStringOverrides | undefined
-  /** Origins from which images in answers are loaded. */
-  readonly imageOrigins: readonly string[]
-  /** Address for hand-overs by email. */
-  readonly supportEmail: string | null
-  /** Whether answers show how the agent arrived at them. */
-  readonly showsReasoning: boolean
-  /** Whether answers and blocks of code have a button that copies them. */
-  readonly showsCopy: boolean
-  /** Whether the steps of the conversation are dispatched as events. */
-  readonly reportsSignals: boolean
-  /** Whether the heading has a button to close the chat. */
-  readonly isClosable: boolean
-  readonly onLogin: (() => unknown) | undefined
-  readonly renderMessage: RenderMessage | undefined
-  /** Questions that an empty conversation offers. */
-  readonly suggestions: readonly string[] | undefined
-  readonly escalate: OpenLiveDesk | undefined
+  languages(): readonly (string | null | undefined)[]
+  /** The present value of an attribute of the element. */
+  attribute(name: string): string | null
   /** Whether a slot of the element has content of the host app. */
   hasSlotted(name: string): boolean
   /** Dispatches an event on the element. */

@@ -23,7 +23,7 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  *
  * Attributes: those of the chat, `open`, `label` (name of the button), `position` (`start` for the other side of the window),
  * `resume` (`idle` goes on with the conversation of the previous page) and `teaser` (shows the first line of an unread answer).
- * Properties: `agent`, `config`, `strings`, `onLogin`, `renderMessage`, `suggestions`, `escalate` and `showCopy` of the chat. Both are
+ * Properties: `agent`, `config`, `strings`, `onLogin`, `renderMessage`, `suggestions` and `escalate` of the chat. Both are
  * passed on, also when they change later. Events: those of the chat, `aiagent-open`, and `aiagent-close`, however it is closed.
  */
 export class AiAgentLauncherElement extends Base {
@@ -44,8 +44,6 @@ export class AiAgentLauncherElement extends Base {
   declare suggestions?: readonly string[] | undefined
   /** Opens a chat with a colleague in the same list. Set it before the chat opens. @default undefined */
   declare escalate?: OpenLiveDesk | undefined
-  /** Whether answers and blocks of code have a button that copies them. @default the attribute `show-copy` */
-  declare showCopy?: boolean | undefined
 
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement

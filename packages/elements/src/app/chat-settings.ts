@@ -1,7 +1,7 @@
 import type { AiAgent } from '@aiagent/client'
 import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import type { ComponentType } from 'preact'
-import type { ChatHost } from '../chat-options.ts'
+import type { ChatHost, ChatProperties } from '../chat-options.ts'
 import type { MarkdownOptions } from '../markdown/markdown.tsx'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { Announcer } from './announcer.ts'
@@ -9,16 +9,20 @@ import type { Announcer } from './announcer.ts'
 /** What the components share. It is replaced as a whole, so that a component can compare it. */
 export interface ChatSettings
   extends MarkdownOptions,
-    Pick<
-      ChatHost,
-      'root' | 'heading' | 'subtitle' | 'avatar' | 'hasSlotted' | 'emit' | 'renderMessage' | 'suggestions'
-    > {
+    Pick<ChatHost, 'root' | 'hasSlotted' | 'emit'>,
+    Pick<ChatProperties, 'renderMessage' | 'suggestions'> {
   readonly agent: AiAgent
   readonly view: ConversationView
   readonly announcer: Announcer
   /** Address for hand-overs by email. */
   readonly supportEmail: string | null
+  readonly heading: string | null
+  /** Line below the heading. */
+  readonly subtitle: string | null
+  /** Address of the image beside the heading. */
+  readonly avatar: string | null
   readonly direction: 'ltr' | 'rtl'
+  /** Whether the heading has a button to close the chat. */
   readonly isClosable: boolean
   /** Shows how the agent arrived at an answer; undefined while its code is not loaded, and where the host does not want it. */
   readonly Reasoning: ComponentType<{ strings: ChatStrings; text: string }> | undefined

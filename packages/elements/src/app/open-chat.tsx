@@ -27,13 +27,13 @@ type OptionalParts = Pick<ChatSettings, 'Reasoning' | 'Copy'>
 
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
-  const { root } = host
+  const { root, properties, attribute } = host
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
   const view = createConversationView(agent, {
     interactive: false,
     keepsUnread: true,
-    onLogin: () => host.onLogin?.(),
-    ...(host.escalate && { escalate: (...given) => host.escalate?.(...given) }),
+    onLogin: () => properties.onLogin?.(),
+    ...(properties.escalate && { escalate: (...given) => properties.escalate?.(...given) }),
   })
   shownByView(view.start())
   adoptStyles(root, CHAT_STYLE)
@@ -49,11 +49,13 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   let strings: ChatStrings | undefined
   const parts: Partial<OptionalParts> = {}
   let stopSignals: (() => void) | undefined
+  const has = (name: string) => attribute(name) !== null
 
   const draw = () => {
     if (isClosed || !strings) return
-    const texts = { ...strings, ...host.strings }
-    const direction = host.direction === 'ltr' || host.direction === 'rtl' ? host.direction : texts.direction
+    const texts = { ...strings, ...properties.strings }
+    const wanted = attribute('dir')
+    const direction = wanted === 'ltr' || wanted === 'rtl' ? wanted : texts.direction
     mount.dir = direction
     mount.lang = texts.language
     const settings: ChatSettings = {
@@ -63,16 +65,16 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       announcer,
       direction,
       strings: texts,
-      heading: host.heading,
-      subtitle: host.subtitle,
-      avatar: host.avatar,
-      imageOrigins: host.imageOrigins,
-      supportEmail: host.supportEmail,
-      isClosable: host.isClosable,
-      Reasoning: host.showsReasoning ? parts.Reasoning : undefined,
-      Copy: host.showsCopy ? parts.Copy : undefined,
-      renderMessage: host.renderMessage,
-      suggestions: host.suggestions,
+      heading: attribute('heading'),
+      subtitle: attribute('subtitle'),
+      avatar: attribute('avatar'),
+      imageOrigins: attribute('image-origins')?.split(/\s+/).filter(Boolean) ?? [],
+      supportEmail: attribute('support-email'),
+      isClosable: has('closable'),
+      Reasoning: has('show-reasoning') ? parts.Reasoning : undefined,
+      Copy: has('show-copy') ? parts.Copy : undefined,
+      renderMessage: properties.renderMessage,
+      suggestions: properties.suggestions,
       hasSlotted: host.hasSlotted,
       emit: host.emit,
     }
@@ -88,11 +90,11 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   // Beside the texts, so that a conversation that is there already is rendered once, and not first as it was written.
   const markdown = view.getSnapshot().messages.some(({ content }) => hasMarkdown(content)) && soon(loadMarkdown())
   const load = async () => {
-    if (host.showsReasoning && !parts.Reasoning) add(import('./reasoning.tsx'))
-    if (host.showsCopy && !parts.Copy) add(import('./copy.tsx'))
-    if (host.reportsSignals) stopSignals ??= view.onSignal(signal => host.emit('aiagent-signal', signal))
+    if (has('show-reasoning') && !parts.Reasoning) add(import('./reasoning.tsx'))
+    if (has('show-copy') && !parts.Copy) add(import('./copy.tsx'))
+    if (has('signals')) stopSignals ??= view.onSignal(signal => host.emit('aiagent-signal', signal))
     else stopSignals = void stopSignals?.()
-    const wanted = findLanguage(host.languages)
+    const wanted = findLanguage(host.languages())
     if (wanted === language) return draw()
     language = wanted
     const [loaded] = await Promise.all([loadStrings(wanted), markdown])

@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
     await expect.poll(() => answer.count()).toBe(0)
   })
 
-  it('[EL-39] has its code with the attribute or the property, of the launcher too, and without it is not offered', async () => {
+  it('[EL-39] has its code with the attribute, of the launcher too, and without it is not offered', async () => {
     const { page, requests, answer, code } = await openChat(CHAT.replace('show-copy', ''))
     const loaded = () => requests.filter(request => /copy/.test(request)).length
     await write(page, 'code')
@@ -96,10 +96,7 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
     await page.getByText('const one').first().waitFor()
     expect([await answer.count(), await code.count(), loaded()]).toEqual([0, 0, 0])
     const show = (showCopy: boolean) =>
-      page.evaluate(
-        value => Object.assign(document.querySelector('ai-agent-chat') ?? {}, { showCopy: value }),
-        showCopy,
-      )
+      page.evaluate(value => document.querySelector('ai-agent-chat')?.toggleAttribute('show-copy', value), showCopy)
     await show(true)
     await expect.poll(() => code.count()).toBe(2)
     expect(loaded()).toBe(1)
@@ -107,8 +104,7 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
     await expect.poll(() => code.count()).toBe(0)
     await page.close()
     const launcher = await stage.open(
-      `<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>
-<script>document.querySelector('ai-agent-launcher').showCopy = true</script>`,
+      '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help" show-copy></ai-agent-launcher>',
     )
     await launcher.page.getByRole('button', { name: 'Chat' }).click()
     await launcher.page.getByText('Online').waitFor()

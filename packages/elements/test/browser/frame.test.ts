@@ -231,4 +231,19 @@ describe.skipIf(!hasChromium())('the frame of the chat', () => {
     await link.waitFor()
     expect(await link.getAttribute('href')).toBe('mailto:help@shop.example')
   })
+
+  it('[EL-18] offers to reload the page where the code of a choice or a login could not be loaded', async () => {
+    stage = await stages.open()
+    const config = "{ auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }"
+    const body = `${CHAT}<script>document.querySelector('ai-agent-chat').config = ${config}</script>`
+    const { page } = await stage.open(body.replace('"help"', '"account"'), {
+      prepare: page => page.route(/choice-panels/, route => route.abort()),
+    })
+    const reload = page.getByRole('button', { name: 'Reload the page' })
+    await reload.waitFor()
+    await page.unroute(/choice-panels/)
+    await reload.click()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await reload.count()).toBe(0)
+  })
 })
