@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { AgentMessage } from '@aiagent/client'
 import { describe, expect, it } from 'vitest'
 import {
@@ -139,6 +140,18 @@ describe('formatHistory', () => {
       'x',
     ]
     expect(formatHistory(history, 'Help', style)).toEqual(['You: Hi', 'Help: Hello'])
+  })
+
+  it('shows the Markdown of the agent without its marks in a terminal, and what the user wrote as it is', () => {
+    const history = [
+      { persona: 'customer', content: '**Hi**' },
+      { persona: 'agent', content: 'Hold **it** for `10 s`.' },
+    ]
+    const shown = formatHistory(history, 'Help', createStyle(true)).map(line =>
+      stripVTControlCharacters(renderText(line)),
+    )
+    expect(shown).toEqual(['You: **Hi**', 'Help: Hold it for 10 s.'])
+    expect(formatHistory(history, 'Help', style)).toEqual(['You: **Hi**', 'Help: Hold **it** for `10 s`.'])
   })
 })
 

@@ -10,7 +10,12 @@ export interface Style {
   warning(text: string): string
   /** Markdown as text for a terminal; without colours as it came, for programs that read it. */
   markdown(text: string): string
+  /** The same, for text that is painted as a whole. */
+  plainMarkdown(text: string): string
 }
+
+const asItIs = (text: string) => text
+const UNPAINTED = { bold: asItIs, dim: asItIs, italic: asItIs, code: asItIs }
 
 /** @param color false returns each text without colour codes */
 export function createStyle(color: boolean): Style {
@@ -24,6 +29,7 @@ export function createStyle(color: boolean): Style {
     warning: paint('33', '39'),
     markdown: text =>
       color ? renderMarkdown(text, { bold, dim, italic: paint('3', '23'), code: paint('36', '39') }) : text,
+    plainMarkdown: text => (color ? renderMarkdown(text, UNPAINTED) : text),
   }
 }
 
@@ -87,13 +93,18 @@ export function formatHistory(history: readonly unknown[], agentName: string, st
   return history.flatMap(entry => {
     const { persona, content } = fields(entry)
     if (typeof content !== 'string' || content.trim() === '') return []
-    return [formatLine(persona === 'agent' ? agentName : 'You', content, style)]
+    return [persona === 'agent' ? formatAnswer(agentName, content, style) : formatLine('You', content, style)]
   })
 }
 
 /** One message of a history: speaker and text. */
 export function formatLine(name: string, content: string, style: Style): string {
   return style.dim(`${speakerName(name)}: ${indented(content)}`)
+}
+
+/** One message of the agent in a history: speaker and Markdown. */
+export function formatAnswer(name: string, content: string, style: Style): string {
+  return style.dim(`${speakerName(name)}: ${indentLines(style.plainMarkdown(plainText(content).trim()))}`)
 }
 
 /** A duration in seconds: with tenths below ten seconds, rounded above. */

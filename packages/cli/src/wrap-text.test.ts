@@ -73,6 +73,14 @@ See https://a.test/help & enjoy.`
     )
   })
 
+  it('is a list of commands, whose descriptions stay in their column', () => {
+    const help = '  /state       show the connection, the session and what waits\n  /quit        leave'
+    expect(wrapText(help, 40)).toBe(`  /state       show the connection, the
+               session and what waits
+  /quit        leave`)
+    expect(wrapText('Open /help now, or not', 20)).toBe('Open /help now, or\n  not')
+  })
+
   it('keeps code and long addresses in one line', () => {
     const code = 'curl --request POST https://agents.example.com/core/aiservices'
     expect(shown(`Run:\n\n\`\`\`\n${code}\n\`\`\``, 24)).toContain(`      ${code}`)

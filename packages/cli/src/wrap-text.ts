@@ -4,8 +4,8 @@ import { wrapAnsi } from 'fast-wrap-ansi'
 /** Below this width, in columns, lines are left to the terminal. */
 const NARROWEST = 20
 
-/** Markers of lists and quotes, whose further lines begin below their text. */
-const MARKER = /^\s*(?:(?:[•│]|\d+[.)]|\[(?:\d+|[ x])\])\s+)*/
+/** Markers of lists, quotes and commands, whose further lines begin below their text. */
+const MARKER = /^\s*(?:(?:(?:[•│]|\d+[.)]|\[(?:\d+|[ x])\])\s|\/\w+ {2})\s*)*/
 
 /** Longest line that is broken as a whole, in characters: the time for a line grows faster than its length. */
 const LONGEST = 4096

@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import { formatLine, oneLine, type Style } from '../output.ts'
+import { formatAnswer, formatLine, oneLine, type Style } from '../output.ts'
 
 export interface SlashCommandParts {
   agent: AiAgent
@@ -52,7 +52,9 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
         .getTranscript()
         .filter(({ message }) => message.persona === 'customer' || message.persona === 'agent')
       const lines = said.map(({ message, direction }) =>
-        formatLine(direction === 'sent' ? 'You' : (message.from ?? 'Agent'), message.content ?? '', style),
+        direction === 'sent'
+          ? formatLine('You', message.content ?? '', style)
+          : formatAnswer(message.from ?? 'Agent', message.content ?? '', style),
       )
       if (lines.length > 0) lines.forEach(print)
       else print(style.dim('There are no messages yet.'))

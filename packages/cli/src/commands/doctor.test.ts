@@ -21,6 +21,21 @@ describe('aiagent doctor', () => {
     expect(out).toContain('The deployment works.')
   })
 
+  it('[ADOPT-04] folds what was not checked for one reason, and names its own options', async () => {
+    const server = await serve()
+    const { out } = await examine(['--endpoint', server.url])
+    const folded = out.split('\n').filter(line => line.startsWith('-'))
+    expect(folded).toEqual([
+      '-       answer     Not checked without a question (--ask): this service answers no pings.',
+      '-       idle       Not checked without seconds for the chat to stay idle (--idle).',
+      '-       storage, login, cors, policy Not checked: this is not a page.',
+    ])
+    server.emulator.faults.add({ kind: 'refuse-upgrade', status: 502 })
+    const failed = await examine(['--endpoint', server.url])
+    expect(failed.out).toContain('-       answer, idle Not checked: the check "chat" comes first.')
+    expect(failed.out.indexOf('FAILED')).toBeLessThan(failed.out.indexOf('Not checked'))
+  })
+
   it('[ADOPT-04] exits with 3 after a warning, with code and remedy below the line', async () => {
     const server = await serve({ settings: { postSession: false } })
     const { code, out } = await examine(['--endpoint', server.url])
