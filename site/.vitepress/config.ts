@@ -35,6 +35,8 @@ export default defineConfig({
         // that it uses nothing from outside.
         miniSearch: {
           searchOptions: {
+            // Short words find too much else: "mode" would find "code".
+            fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
             boostDocument: (id: string) =>
               /\/(?:architecture|decisions|performance|faults|fleets|endurance|mutation|contributing|changelog|security|files\/|packages\/|protocol|specification)/.test(
                 id,
