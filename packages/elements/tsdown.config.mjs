@@ -82,15 +82,6 @@ const SCRIPT_FILES = [
   { name: 'features', test: /[\\/]client[\\/]src[\\/]/ },
 ]
 
-/**
- * What the chat and its optional parts use, in one file: apart, bundlers of hosts make one of each. It imports all that they use of
- * Preact, which is in the same file then.
- */
-const SHARED = {
-  name: 'shared',
-  test: /[\\/]src[\\/](?:app[\\/](?:icons|panels|first-of|chat-settings)|markdown[\\/](?:pieces|link))\.tsx?$/,
-}
-
 const common = {
   format: 'esm',
   platform: 'browser',
@@ -104,7 +95,7 @@ export default [
     ...common,
     entry: { index: 'src/index.ts', launcher: 'src/launcher.ts', strings: 'src/strings.ts' },
     dts: true,
-    outputOptions: { comments: { jsdoc: false }, codeSplitting: { groups: [...FILES, SHARED] } },
+    outputOptions: { comments: { jsdoc: false }, codeSplitting: { groups: FILES } },
   },
   {
     ...common,
