@@ -34,6 +34,7 @@ export function openDesk(
     scope.views.fail('The live desk could not be opened. The conversation continues with the agent.', cause)
   }
   tabs.release()
+  controller.abort()
   return undefined
 }
 

@@ -117,14 +117,15 @@ describe('a live desk', () => {
   it('[VIEW-40] is not opened where the host has none, and the conversation continues', async () => {
     const { load, show } = setUp()
     const { agent } = load()
-    let calls = 0
-    const view = show(agent, { escalate: () => void calls++ })
+    const signals: AbortSignal[] = []
+    const view = show(agent, { escalate: (_, { signal }) => void signals.push(signal) })
     await view.start()
     await say(view, ASK, 2)
-    await eventually(() => calls === 1)
+    await eventually(() => signals[0]?.aborted, 'an aborted signal')
     await say(view, 'hello', 4)
     expect(view.getSnapshot()).toMatchObject({ desk: undefined, escalation: { type: 'live' } })
     expect(shown(view)).toHaveLength(4)
+    expect(signals).toHaveLength(1)
     await view.destroy()
     await agent.destroy()
   })

@@ -48,7 +48,7 @@ export function setUpDeskTabs() {
     const addView = () => void others.push(createConversationView(agent, options))
     prepare(view)
     // The first page loads the code, in real time.
-    if (isFirst) await view.start()
+    if (isFirst) await Promise.all([view.start(), import('../src/desk.ts')])
     else await pass(view.start())
     isFirst = false
     return { agent, view, tab, others, addView }
