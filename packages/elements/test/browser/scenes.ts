@@ -39,6 +39,7 @@ const TABLE = `Here is what each light says:
 
 \`\`\`sh
 ping 192.168.1.1
+curl --head https://help.router-shop.example/lights/red?model=ac-1900
 \`\`\`
 
 > Still red after five minutes? Then the line itself may be faulty.`
