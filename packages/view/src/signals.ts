@@ -1,4 +1,4 @@
-import { type AiAgent, type FeedbackRating, ROLE, type TranscriptEntry } from '@aiagent/client'
+import type { AiAgent, FeedbackRating, Role, TranscriptEntry } from '@aiagent/client'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import { holdLock } from './tab-lock.ts'
 import type { ViewPlatform } from './view-platform.ts'
@@ -31,6 +31,10 @@ interface Marks {
   /** The first message of the user that the agent has not answered. */
   readonly asked?: { readonly id: string; readonly at: number } | undefined
 }
+
+/** As `ROLE`: with it, bundlers of hosts would make a further file, which every chat loads. */
+const HUMAN: Role = 'human'
+const FEEDBACK: Role = 'feedback'
 
 /** Time after which a lock that is not granted is held by another tab, in milliseconds. */
 const GRANT_MS = 1_000
@@ -157,7 +161,7 @@ export function createSignals(
     for (const entry of agent.getTranscript().slice(index)) follows(entry, Math.min(entry.timestamp, latest))
   }
 
-  const isOfUser = ({ direction, message }: TranscriptEntry) => direction === 'sent' && message.role === ROLE.HUMAN
+  const isOfUser = ({ direction, message }: TranscriptEntry) => direction === 'sent' && message.role === HUMAN
 
   /** Whether the user wrote it on this page, after the first listener was added. Other times are those of other clocks. */
   const isNew = (entry: TranscriptEntry) =>
@@ -220,7 +224,7 @@ export function createSignals(
     agent.subscribe('transcriptUpdate', ({ payload: { entry } }) => {
       if (!marks) return
       const { role, messageData } = entry.message
-      const { rating } = Object(role === ROLE.FEEDBACK && messageData?.feedback) as { rating?: FeedbackRating }
+      const { rating } = Object(role === FEEDBACK && messageData?.feedback) as { rating?: FeedbackRating }
       if (rating) emit({ name: 'rated', time: now(), rating })
       else follows(entry, now())
     }),
