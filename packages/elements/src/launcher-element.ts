@@ -252,7 +252,7 @@ export class AiAgentLauncherElement extends Base {
   }
 
   async #load(): Promise<void> {
-    this.#button.ariaBusy = 'true'
+    if (this.open) this.#button.ariaBusy = 'true'
     const [{ createChat, fitVisiblePart }] = await Promise.all([
       import('./launcher/launched-chat.ts'),
       import('./index.ts'),

@@ -42,7 +42,7 @@ export function showTeaser(launcher: AiAgentLauncherElement): void {
   const [open, close] = shown?.querySelectorAll('button') ?? createTeaser(root, launcher)
   if (!open || !close) return
   open.textContent = line
-  close.ariaLabel = root.querySelector('.close')?.ariaLabel ?? ''
+  close.setAttribute('aria-label', root.querySelector('.close')?.getAttribute('aria-label') ?? '')
   close.onclick = () => {
     remember(`${id} dismissed`)
     close.closest('.teaser')?.remove()
