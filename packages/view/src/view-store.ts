@@ -98,13 +98,9 @@ export function createViewStore(
     )
   }
 
-  /**
-   * Adds what is stored with the session, by this view, another one, or the page before. Returns the rest of it, and undefined where the
-   * user has left meanwhile.
-   */
-  const load = async () => {
-    const { ratings, masked, draft, desk, readUpTo, signals } = Object(await agent.getSessionData()) as StoredData
-    if (!agent.getIsInitialized()) return undefined
+  /** Adds what was stored with the session, by this view, another one, or the page before. Returns the rest of it. */
+  const merge = (stored: unknown) => {
+    const { ratings, masked, draft, desk, readUpTo, signals } = Object(stored) as StoredData
     const known = list.kept()
     if (ratings || masked)
       list.keep({
@@ -124,9 +120,10 @@ export function createViewStore(
     unsaved = { ...unsaved, ...changes }
     enqueue(async () => {
       if (!unsaved || !agent.getIsInitialized()) return
-      const stored = await load()
-      if (!stored || !unsaved) return
-      const { draft, ...others } = { ...stored, ...unsaved }
+      const stored = await agent.getSessionData()
+      // The user may have left meanwhile.
+      if (!unsaved || !agent.getIsInitialized()) return
+      const { draft, ...others } = { ...merge(stored), ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
       unsaved = isBlocked && draft ? { draft } : undefined
@@ -138,8 +135,10 @@ export function createViewStore(
   const restore = (isRead = false) => {
     enqueue(async () => {
       const before = list.kept()
-      const { draft, readUpTo } = (await load()) ?? {}
-      if (isDestroyed || draft === undefined) return
+      const stored = await agent.getSessionData()
+      // The user may have left meanwhile.
+      if (isDestroyed || !agent.getIsInitialized()) return
+      const { draft, readUpTo } = merge(stored)
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
       // What has arrived meanwhile is behind it too; after markRead() it is outdated.
