@@ -176,6 +176,8 @@ describe('the controls over HTTP', () => {
     await customer('PUT')
     expect((await waiting).body).toMatchObject({ chats: [{ id: 'chat-1', state: 'waiting', messages: [] }] })
 
+    await control('POST', '/desk/chat-1/typing', { isTyping: false })
+    expect((await control('GET', '/desk')).body).toMatchObject({ chats: [{ state: 'waiting' }] })
     await control('POST', '/desk/chat-1/typing', { name: 'Support', isTyping: true })
     const typing = await customer('GET')
     expect(typing.body).toMatchObject({ name: 'Support', isTyping: true, hasEnded: false, messages: [] })

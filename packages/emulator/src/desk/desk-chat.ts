@@ -107,8 +107,9 @@ export class DeskChat {
    * @throws {Error} when the chat has ended
    */
   setTyping(isTyping: boolean): void {
-    this.join()
+    this.#assertOpen()
     if (this.#isTyping === isTyping) return
+    this.join()
     this.#isTyping = isTyping
     this.#change()
   }
