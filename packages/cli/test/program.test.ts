@@ -126,7 +126,6 @@ describe('the program', { timeout: 30_000 }, () => {
     )
     expect(emulator.out()).toContain('Scope prefix: api://acme/')
     expect(emulator.out()).toContain(`Desk: ${url}/desk (`)
-    expect(await (await fetch(`${url}/desk`)).text()).toContain('Desk of the emulator')
     expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in users)')
   })
 
