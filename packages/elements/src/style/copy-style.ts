@@ -16,7 +16,7 @@ export const COPY_STYLE = `
   font-size: 0.8125em;
 }
 .code-language { flex: 1; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; font-family: ui-monospace, monospace; }
-.text .code-bar + .code { margin-block-start: 0; border-start-start-radius: 0; border-start-end-radius: 0; }
+.text .code-bar + .code { margin-block-start: 0; border-start-start-radius: 0; border-start-end-radius: 0; clip-path: inset(0 round 0 0 10px 10px); }
 @media (pointer: coarse) {
   .copy .icon-button { inline-size: 40px; block-size: 40px; }
 }
