@@ -47,8 +47,8 @@ export function setUpDeskTabs() {
     const others: ConversationView[] = []
     const addView = () => void others.push(createConversationView(agent, options))
     prepare(view)
-    // The first page loads the code, in real time.
-    if (isFirst) await Promise.all([view.start(), import('../src/desk.ts')])
+    // The first page loads the code, in real time: a busy machine may take longer for it than for the start.
+    if (isFirst) await Promise.all([view.start(), import('../src/desk.ts'), import('../src/signals.ts')])
     else await pass(view.start())
     isFirst = false
     return { agent, view, tab, others, addView }
