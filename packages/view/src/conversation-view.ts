@@ -20,7 +20,6 @@ export function createConversationView(agent: AiAgent, options: ConversationView
   const platform = { ...defaultPlatform, ...options.platform }
   const store = createViewStore(agent, platform, options)
   const { subscribe, getSnapshot, setDraft } = store
-  const known = store.list.escalation()
   let isDestroyed = false
   /** End the optional parts. */
   const ends: (() => void)[] = []
@@ -40,8 +39,17 @@ export function createConversationView(agent: AiAgent, options: ConversationView
     }
   }
   const loadDesk = async (escalate: OpenLiveDesk) => {
+    // What is restored before its code is loaded was offered by the page before.
+    let before = store.list.escalation()
+    const stop = agent.subscribe('transcriptRestored', () => {
+      before = store.list.escalation()
+    })
+    ends.push(stop)
     const { joinDesk } = await import('./desk.ts')
-    return () => joinDesk(agent, store, platform, escalate, known)
+    return () => {
+      stop()
+      return joinDesk(agent, store, platform, escalate, before)
+    }
   }
   const loadSignals = async (since: number) => {
     const { createSignals } = await import('./signals.ts')

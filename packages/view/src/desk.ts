@@ -21,7 +21,7 @@ const desks = new WeakMap<AiAgent, Desk>()
 /**
  * Adds a view to the live desk of its agent.
  *
- * @param before the escalation that the list had when the view was created
+ * @param before the last escalation that is not offered
  */
 export function joinDesk(
   agent: AiAgent,
@@ -143,8 +143,6 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
     }),
   ]
   if (agent.status.phase.at === 'ready') begin()
-  // What was restored before this code was loaded is not unread.
-  if (views.first.getSnapshot().unread === 0) present.offer.skip()
   void notice()
 
   return {

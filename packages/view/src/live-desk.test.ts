@@ -1,5 +1,5 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { passing, rejection, sentTo } from '../../client/test/agent-harness.ts'
 import { HostStore } from '../../client/test/host-store.ts'
 import { setUpDeskTabs } from '../test/desk-tabs.ts'
@@ -13,7 +13,15 @@ const MASKING_AGENT = 'billing'
 const HANDED_OVER = [`user: ${ASK}`, 'agent: A colleague takes over.', '-- desk_opened']
 
 /** A page with an agent that hands over, and a desk. With `isCustom` the store of the host is used. */
-function setUp({ id, isCustom = false }: { id?: string; isCustom?: boolean } = {}) {
+function setUp({
+  id,
+  isCustom = false,
+  keepsUnread = false,
+}: {
+  id?: string
+  isCustom?: boolean
+  keepsUnread?: boolean
+} = {}) {
   const desk = new ScriptedDesk()
   const parts = setUpView({ reply: handingOver })
   const store = new HostStore()
@@ -22,7 +30,7 @@ function setUp({ id, isCustom = false }: { id?: string; isCustom?: boolean } = {
       ...(id !== undefined && { id }),
       ...(isCustom && { cache: { adapter: store, contextPrefix: 'tab:' } }),
     })
-    const view = parts.show(agent, { escalate: desk.escalate })
+    const view = parts.show(agent, { escalate: desk.escalate, keepsUnread })
     await view.start()
     const leave = async () => {
       await view.destroy()
@@ -355,6 +363,31 @@ describe('a live desk and a reload', () => {
     const second = await page()
     await toShow(second.view, [...HANDED_OVER, '-- desk_closed'])
     expect(desk.opened).toHaveLength(1)
+    await second.leave()
+  })
+
+  it('[VIEW-43] is not offered again after a reload while the hand-over is unread, also where its code loads late', async () => {
+    const { page, handedOver, desk, clock } = setUp({ keepsUnread: true })
+    const first = await handedOver()
+    desk.leave()
+    await toShow(first.view, [...HANDED_OVER, '-- desk_closed'])
+    await first.leave()
+    let loadCode = () => {}
+    const asked = new Promise<void>(resolve => {
+      loadCode = resolve
+    })
+    vi.doMock('./desk.ts', async importOriginal => {
+      await asked
+      return importOriginal()
+    })
+    const second = await page()
+    await eventually(() => second.view.getSnapshot().unread === 1, 'the unread hand-over')
+    loadCode()
+    await toShow(second.view, [...HANDED_OVER, '-- desk_closed'])
+    await clock.advance(2_000)
+    await turnEventLoop()
+    expect(desk.asked).toBe(1)
+    vi.doUnmock('./desk.ts')
     await second.leave()
   })
 
