@@ -40,12 +40,12 @@ export class DeskViews {
     store.change({ desk: this.#first.getSnapshot().desk })
   }
 
-  /** Removes a view that ends. Returns whether another one is left. */
+  /** Removes a view that ends. Returns whether it was the last one. */
   remove(store: ViewStore): boolean {
-    this.#views.delete(store)
-    const [next] = this.#views.keys()
-    this.#first = next ?? store
-    return next !== undefined
+    const isRemoved = this.#views.delete(store)
+    const [next = store] = this.#views.keys()
+    this.#first = next
+    return isRemoved && this.#views.size === 0
   }
 
   change(facts?: ViewFacts): void {

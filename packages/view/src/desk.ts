@@ -180,7 +180,7 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
     },
     /** A view ends. With the last one the desk is released, and the next view opens it again. */
     remove(store: ViewStore) {
-      if (views.remove(store)) return
+      if (!views.remove(store)) return
       desks.delete(agent)
       for (const each of undo) each()
       present.scope.end()

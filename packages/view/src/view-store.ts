@@ -90,14 +90,6 @@ export function createViewStore(
 
   const stored = async () => queues.get(agent)
 
-  const enqueue = (work: () => Promise<void>) => {
-    const done = stored().then(work)
-    queues.set(
-      agent,
-      done.catch(error => agent.logger.warn('The data of a view could not be stored.', error)),
-    )
-  }
-
   /** Adds what was stored with the session, by this view, another one, or the page before. Returns the rest of it. */
   const merge = (stored: unknown) => {
     const { ratings, masked, draft, desk, readUpTo, signals } = Object(stored) as StoredData
@@ -116,29 +108,35 @@ export function createViewStore(
     }
   }
 
+  /** Queues work with what is stored of the user, who may have left until then. */
+  const enqueue = (work: (stored: ReturnType<typeof merge>) => unknown) => {
+    const done = stored().then(async () => {
+      const data = await agent.getSessionData()
+      if (agent.getIsInitialized()) await work(merge(data))
+    })
+    queues.set(
+      agent,
+      done.catch(error => agent.logger.warn('The data of a view could not be stored.', error)),
+    )
+  }
+
   const save = (changes?: Unsaved) => {
     unsaved = { ...unsaved, ...changes }
-    enqueue(async () => {
-      if (!unsaved || !agent.getIsInitialized()) return
-      const stored = await agent.getSessionData()
-      // The user may have left meanwhile.
-      if (!unsaved || !agent.getIsInitialized()) return
-      const { draft, ...others } = { ...merge(stored), ...unsaved }
+    enqueue(stored => {
+      if (!unsaved) return
+      const { draft, ...others } = { ...stored, ...unsaved }
       const { isBlocked, content } = agent.previewMasking(draft)
       // Without rules it stays in memory, until there are some.
       unsaved = isBlocked && draft ? { draft } : undefined
-      await agent.setSessionData({ ...list.kept(), ...others, draft: isBlocked ? '' : content })
+      return agent.setSessionData({ ...list.kept(), ...others, draft: isBlocked ? '' : content })
     })
   }
 
   /** @param isRead whether the list holds the transcript, but for what is stored */
   const restore = (isRead = false) => {
-    enqueue(async () => {
-      const before = list.kept()
-      const stored = await agent.getSessionData()
-      // The user may have left meanwhile.
-      if (isDestroyed || !agent.getIsInitialized()) return
-      const { draft, readUpTo } = merge(stored)
+    const before = list.kept()
+    enqueue(({ draft, readUpTo }) => {
+      if (isDestroyed) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
       // What has arrived meanwhile is behind it too; after markRead() it is outdated.

@@ -300,15 +300,14 @@ function Delivery({
   const { strings, view } = settings
   const { delivery = 'acknowledged', id, messageId } = message
   const isTroubled = TROUBLED.has(delivery)
-  // A message to a colleague, who may have left since.
-  const canRetry = messageId !== undefined || hasDesk
   if (!isLast && !isTroubled && delivery !== 'queued' && delivery !== 'cancelled') return null
   const text = delivery === 'acknowledged' ? strings.sent : strings[delivery]
   return (
     <div class={isTroubled ? 'below trouble' : 'below'} part="delivery">
       <Icon name={isTroubled ? 'alert' : delivery === 'queued' || delivery === 'sending' ? 'clock' : 'check'} />
       <span>{text}</span>
-      {isTroubled && canRetry && (
+      {/* A message without this id is for a colleague, who may have left. */}
+      {isTroubled && (hasDesk || messageId) && (
         <button type="button" class="link-button" onClick={event => isFirstClick(event) && shownByView(view.retry(id))}>
           {strings.retry}
         </button>
