@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium())('feedback in <ai-agent-chat>', () => {
     expect(await rateable()).toEqual(['Second one', 'Second two'])
     await up.last().click()
     await page.getByText('Thank you').first().waitFor()
-    expect(await ratings()).toEqual(['up: Second two'])
+    await expect.poll(ratings).toEqual(['up: Second two'])
     expect(await request.count()).toBe(0)
     // What the agent adds to its turn does not take the rating away.
     const [session = ''] = stage.service.emulator.world.sessions.keys()
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium())('feedback in <ai-agent-chat>', () => {
     await talk('one')
     await down.click()
     await request.waitFor()
-    expect(await ratings()).toEqual(['down: Second one'])
+    await expect.poll(ratings).toEqual(['down: Second one'])
     const email = page.getByRole('link', { name: 'Write an email' })
     expect(await email.getAttribute('href')).toBe('mailto:help@shop.test')
     await request.dblclick()
