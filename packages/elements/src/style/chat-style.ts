@@ -117,7 +117,7 @@ export const CHAT_STYLE = `
 .by { margin: 0 4px 4px; color: var(--_muted); font-size: 0.8em; }
 .by .name { font-weight: 600; color: var(--_text); }
 .bubble {
-  max-inline-size: min(100%, 34rem);
+  max-inline-size: min(100% - var(--_beside, 28px), 34rem);
   padding: 10px 14px;
   border: 1px solid var(--_border);
   border-radius: var(--_radius);
@@ -126,10 +126,9 @@ export const CHAT_STYLE = `
   color: var(--_agent-text);
   overflow-wrap: anywhere;
 }
-:is(.agent, .colleague) .bubble { margin-inline-end: 28px; }
 .colleague .bubble { border-inline-start: 3px solid var(--_link); }
 .user .bubble {
-  margin-inline-start: 44px;
+  --_beside: 44px;
   border-color: transparent;
   border-end-start-radius: var(--_radius);
   border-end-end-radius: 5px;
@@ -317,8 +316,8 @@ button.option:hover { background: var(--_soft); }
 @container (max-width: 22rem) {
   .header { padding-inline: 12px 4px; }
   .log { padding: 12px; }
-  :is(.agent, .colleague) .bubble { margin-inline-end: 8px; }
-  .user .bubble { margin-inline-start: 20px; }
+  .bubble { --_beside: 8px; }
+  .user .bubble { --_beside: 20px; }
 }
 @media (pointer: coarse) {
   .composer textarea { font-size: max(16px, 1em); }
