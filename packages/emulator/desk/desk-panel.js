@@ -15,8 +15,6 @@
 const RETRY_MS = 1000
 /** Without a key for this time, the colleague is not writing any more. */
 const TYPING_MS = 4000
-/** @type {Readonly<Record<Chat['state'], string>>} */
-const STATES = { waiting: 'waiting', open: 'open', ended: 'ended' }
 
 /**
  * Shows the desk in an element.
@@ -132,7 +130,7 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
       button.setAttribute('data-state', chat.state)
       button.replaceChildren(
         create('b', {}, titleOf(chat)),
-        create('span', { class: 'desk-tag' }, STATES[chat.state]),
+        create('span', { class: 'desk-tag' }, chat.state),
         create('small', {}, chat.messages.at(-1)?.text ?? `since ${timeOf(chat.startedAt)}`),
       )
     }
@@ -202,8 +200,10 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
     clearTimeout(typingTimer)
     typingIn = undefined
     text.value = ''
-    // The text comes back where it could not be said, unless another one was begun.
-    if (!(await act(id, 'say', { text: said })) && text.value === '') text.value = said
+    if (await act(id, 'say', { text: said })) return
+    // The text comes back to its conversation, unless another one was begun there.
+    if (chosen !== id) drafts.set(id, drafts.get(id) || said)
+    else if (text.value === '') text.value = said
   })
   text.addEventListener('keydown', event => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return

@@ -82,6 +82,29 @@ describe.skipIf(!hasChromium())('the desk page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('[PLAY-11] gives an answer that could not be sent back to its conversation', async () => {
+    const { desk } = server.emulator
+    desk.open(WAITING)
+    await page.getByRole('button', { name: 'Chat 1' }).waitFor()
+    desk.open(OTHER)
+    let refuse = () => {}
+    const asked = new Promise<void>(resolve => {
+      refuse = resolve
+    })
+    await page.route(/chat-1\/say/, async route => {
+      await asked
+      await route.fulfill({ status: 503, json: { message: 'not now' } })
+    })
+    await page.getByLabel('Answer').fill('for the first')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Chat 2' }).click()
+    refuse()
+    await page.getByRole('alert').getByText('not now').waitFor()
+    expect(await page.getByLabel('Answer').inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Chat 1' }).click()
+    expect(await page.getByLabel('Answer').inputValue()).toBe('for the first')
+  })
+
   it('[PLAY-11] says when the emulator is away, and goes on when it is back', async () => {
     server.emulator.desk.open(WAITING)
     await page.getByRole('button', { name: 'Chat 1' }).waitFor()
