@@ -32,7 +32,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'CFG-09':
     "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
   'CFG-10':
-    '`sessionId` (string or finite number) given: no session call at initialization, the id is used as it is (blanks around it apart); an unusable one is rejected',
+    '`sessionId` (string or safe integer) given: no session call at initialization, the id is used as it is (blanks around it apart); an unusable one is rejected',
   'CFG-11':
     '`initParams` as in the INIT rows; `getInitParams()` returns all keys, well-known or not; `getQueryParams()` is its alias',
   'CFG-12':
@@ -539,6 +539,20 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the error of a snapshot has a stable code, for which `@aiagent/elements/strings` has the sentences of the chat in each of its languages',
   'REL-240':
     'each request of a start is sent with the last answer that it needs, and none before: directly with an anonymous token, and in a contact center',
+  'REL-241':
+    'returns of a page cause at most one attempt a second; an attempt that fails lengthens the next wait, and is not taken from `maxReconnectAttempts`',
+  'REL-242':
+    'the wait that a service asks for with 503, or with a refused upgrade on Node, is the least wait of the next attempt, up to `maxReconnectDelay`, and only connect() shortens it',
+  'REL-243':
+    '`Retry-After` is read as seconds, where a fraction is rounded up, or as a date of HTTP, which counts from the `Date` of the response; anything else, and a date in the past, counts as no header',
+  'REL-244':
+    'no cache of the platform answers a call of the library; the requests of `nativeEnvironment()` stay as they were',
+  'REL-245':
+    'a grant of client credentials is repeated once where the reused connection had been closed before the answer; the POST of the session is not',
+  'REL-246':
+    'on Node, a chat that cannot be opened says why, with its cause, in the error, the log and `explain()`, and none of them holds the path or query of its address',
+  'REL-247':
+    'an HTML page in place of an answer, a proxy that asks for a sign-in and an unknown agent are named in the error',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

@@ -19,6 +19,8 @@ export type SDKErrorCode =
 export interface SDKErrorOptions {
   /** The caught error that caused this one. */
   cause?: unknown
+  /** The wait that the service asked for, in milliseconds. @default that of the cause */
+  retryAfterMs?: number | undefined
 }
 
 /**
@@ -31,10 +33,17 @@ export class SDKError extends Error {
   override readonly name: string = 'SDKError'
   /** Stable code. Decide on it, not on the message. */
   readonly code: SDKErrorCode
+  /**
+   * The wait before the next attempt that the service asked for in `Retry-After`, in milliseconds. A page can read that header only
+   * where the service exposes it.
+   */
+  readonly retryAfterMs: number | undefined
 
   constructor(message: string, code: SDKErrorCode, options?: SDKErrorOptions) {
     super(message, options)
     this.code = code
+    const { cause } = this
+    this.retryAfterMs = options?.retryAfterMs ?? (cause instanceof SDKError ? cause.retryAfterMs : undefined)
   }
 }
 

@@ -36,7 +36,7 @@ export async function repeatInitialize<T>(
         const due = new Promise<void>(resolve => {
           onDue = resolve
         })
-        const delayMs = retry.plan(onDue)
+        const delayMs = retry.plan(onDue, { leastMs: error.retryAfterMs })
         if (delayMs === undefined) {
           reportState(scope, connection.state)
           scope.reportError(error)

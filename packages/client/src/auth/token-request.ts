@@ -8,7 +8,13 @@ import {
 } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { FetchFailure, fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
+import {
+  describeUnreadable,
+  FetchFailure,
+  fetchPatiently,
+  type RateLimitCallback,
+  TOKEN_WAIT_MS,
+} from '../platform/patient-fetch.ts'
 import { objectIn } from '../util/json.ts'
 import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
 import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig } from './auth-strategy.ts'
@@ -40,12 +46,13 @@ export async function fetchOAuthMetadata(
     const problem = cause instanceof Error ? cause.message : 'the request failed'
     throw metadataError(`could not be loaded: ${problem}`, undefined, cause)
   })
-  if (!answer.ok) throw metadataError(`could not be loaded: status ${answer.status}`, answer.status)
+  const { ok, status, text, retryAfterMs } = answer
+  if (!ok) throw metadataError(`could not be loaded: status ${status}`, status, undefined, retryAfterMs)
   try {
-    return parseOAuthMetadata(JSON.parse(answer.text))
+    return parseOAuthMetadata(JSON.parse(text))
   } catch (cause) {
-    const isText = cause instanceof SyntaxError
-    throw metadataError(isText ? 'is not valid JSON' : `is not valid: ${(cause as Error).message}`, answer.status)
+    const problem = cause instanceof SyntaxError ? describeUnreadable(text) : (cause as Error).message
+    throw metadataError(`is not valid: ${problem.replace(/\.$/, '')}`, status)
   }
 }
 
@@ -77,8 +84,9 @@ export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | n
   }
 }
 
-export function metadataError(problem: string, status?: number, cause?: unknown): AuthError {
-  return new AuthError(`The OAuth metadata of the deployment ${problem}.`, 'metadata_failed', { status, cause })
+export function metadataError(problem: string, status?: number, cause?: unknown, retryAfterMs?: number): AuthError {
+  const message = `The OAuth metadata of the deployment ${problem}.`
+  return new AuthError(message, 'metadata_failed', { status, cause, retryAfterMs })
 }
 
 /**
@@ -143,7 +151,7 @@ export async function requestToken(
   })
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' }
   const init = { method: 'POST', headers, body: form.toString() }
-  const patience = { name: 'getToken', signal, limitMs, onRateLimited: given?.onRateLimited }
+  const patience = { name: 'getToken', signal, limitMs, isIdempotent: true, onRateLimited: given?.onRateLimited }
   const answer = await fetchPatiently(environment, tokenUrl, init, patience).catch((cause: unknown) => {
     const failure = cause instanceof FetchFailure ? cause : undefined
     throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)
@@ -152,12 +160,16 @@ export async function requestToken(
   if (!answer.ok) {
     const { error } = body ?? {}
     const code = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : ''
-    throw failed(`the token endpoint answered ${answer.status}${code}`, answer.status)
+    throw failed(`the token endpoint answered ${answer.status}${code}`, answer.status, undefined, answer.retryAfterMs)
   }
   const { access_token, expires_in, token_type } = body ?? {}
   const accessToken = tokenIn(access_token)
   const isBearer = token_type === undefined || token_type === null || /^bearer$/i.test(String(token_type))
-  if (!accessToken || !isBearer) throw failed('the answer contains no token', answer.status)
+  if (!accessToken || !isBearer)
+    throw failed(
+      body ? 'the answer contains no token' : `the answer is ${describeUnreadable(answer.text)}`,
+      answer.status,
+    )
   const expiresIn = Number(expires_in ?? Number.NaN)
   return { accessToken, expiresIn: Number.isFinite(expiresIn) ? expiresIn : undefined }
 }
@@ -180,6 +192,7 @@ export function tokenIn(given: unknown): string {
   return typeof given === 'string' ? given.trim() : ''
 }
 
-function failed(problem: string, status?: number, cause?: unknown): AuthError {
-  return new AuthError(`Could not obtain the access token: ${problem}.`, 'token_request_failed', { status, cause })
+function failed(problem: string, status?: number, cause?: unknown, retryAfterMs?: number): AuthError {
+  const message = `Could not obtain the access token: ${problem}.`
+  return new AuthError(message, 'token_request_failed', { status, cause, retryAfterMs })
 }

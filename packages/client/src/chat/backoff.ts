@@ -31,24 +31,46 @@ export class ReconnectPolicy {
     return this.#options.maxReconnectAttempts
   }
 
-  /** Wait before attempt number `attempt` (from 0), in milliseconds. */
-  delayFor(attempt: number): number {
+  /** Wait before attempt number `attempt` (from 0), in milliseconds; at least `leastMs`, up to the maximum. */
+  delayFor(attempt: number, leastMs = 0): number {
     const { baseReconnectDelay, maxReconnectDelay: max } = this.#options
     const base = Math.min(baseReconnectDelay, max)
     const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
     const floor = Math.max(base, ceiling / 2)
-    return floor + this.#environment.random() * (ceiling - floor)
+    return Math.max(Math.min(leastMs, max), floor + this.#environment.random() * (ceiling - floor))
   }
 }
 
 /** For this long, a return of the page counts as the cause of a failure, in milliseconds. */
 const RECENT_MS = 2_000
 
+/** Least time between two attempts that a page's return causes, in milliseconds. */
+const RETURN_EVERY_MS = 1_000
+
+/** What a failure says of the next attempt. */
+export interface RetryPace {
+  /** Whether the first attempt follows at once. @default false */
+  readonly isUrgent?: boolean
+  /** The wait that the service asked for, in milliseconds. Only {@link Retry.skip} shortens it. */
+  readonly leastMs?: number | undefined
+}
+
 /** How often the wall clock is read during a wait, in milliseconds. */
 const LOOK_EVERY_MS = 250
 
 /** With a longer time between two checks, in milliseconds, the machine has slept or its clock was set forward. */
 const JUMP_MS = 2_000
+
+/** A wait for the next attempt. */
+interface Wait {
+  /** On the monotonic clock, so that a wall clock that is set back does not delay the attempt. */
+  readonly dueAt: number
+  readonly onDue: () => void
+  /** Whether the service asked for it. */
+  readonly isAsked: boolean
+  /** Whether a return of the page causes the attempt. */
+  readonly isReturned: boolean
+}
 
 /**
  * Repeats an attempt until it succeeds: counts the attempts, and waits for the next one as the policy says. A page that becomes
@@ -62,11 +84,14 @@ export class Retry {
   readonly #policy: ReconnectPolicy
   /** Further attempts since the start, or since the service worked: set to zero then. During a wait, the number of the next one. */
   attempts = 0
+  /** Attempts since then that the page caused: each that fails lengthens the next wait. */
+  #unscheduled = 0
+  /** When the last return of the page caused an attempt, on the monotonic clock. */
+  #hurriedAt = Number.NEGATIVE_INFINITY
   #stop: (() => void) | undefined
   /** On the monotonic clock; undefined once an attempt without a wait has followed. */
   #returnedAt: number | undefined
-  /** On the monotonic clock, so that a wall clock that is set back does not delay the attempt. */
-  #wait: { readonly dueAt: number; readonly onDue: () => void } | undefined
+  #wait: Wait | undefined
   /** On the wall clock. */
   #lookedAt = 0
   #timer: unknown
@@ -79,11 +104,16 @@ export class Retry {
 
   /** Counts from zero, and listens to the page until {@link stop}. */
   start(): void {
-    this.attempts = 0
+    this.reset()
     this.#stop ??= this.#page?.onReturn(() => {
       this.#returnedAt = this.#clock.monotonic()
       this.hurry()
     })
+  }
+
+  /** Counts from zero again: the service works. */
+  reset(): void {
+    this.attempts = this.#unscheduled = 0
   }
 
   stop(): void {
@@ -95,18 +125,23 @@ export class Retry {
 
   /**
    * Plans the next attempt, and returns the wait before it; undefined when the attempts are used up. After a return of the page less
-   * than two seconds ago, which has probably caused the failure, there is no wait: once for each return, so that a service that keeps
-   * closing is not called at once each time.
+   * than two seconds ago, which has probably caused the failure, the attempt is the return's: once for each return, so that a service
+   * that keeps closing is not called at once each time.
    *
    * @param onDue called when the attempt is due. No wait is in progress then.
-   * @param isUrgent whether the first attempt follows at once
    */
-  plan(onDue: () => void, isUrgent = false): number | undefined {
+  plan(onDue: () => void, { isUrgent = false, leastMs }: RetryPace = {}): number | undefined {
     if (this.attempts >= this.#policy.maxAttempts) return undefined
-    const isAtOnce = this.#consumeReturn() || (isUrgent && this.attempts === 0)
-    const delayMs = isAtOnce ? 0 : this.#policy.delayFor(this.attempts)
+    const failed = this.attempts + this.#unscheduled
+    const isAsked = leastMs !== undefined && leastMs > 0
+    const isReturned = this.#consumeReturn() && !isAsked
+    const delayMs = isReturned
+      ? this.#restMs()
+      : isUrgent && failed === 0 && !isAsked
+        ? 0
+        : this.#policy.delayFor(failed, leastMs)
     this.attempts++
-    this.#wait = { dueAt: this.#clock.monotonic() + delayMs, onDue }
+    this.#wait = { dueAt: this.#clock.monotonic() + delayMs, onDue, isAsked, isReturned }
     this.#lookedAt = this.#clock.now()
     this.#arm(delayMs)
     return delayMs
@@ -124,13 +159,31 @@ export class Retry {
     this.#clock.clearTimeout(this.#timer)
   }
 
-  /** Ends the wait with an attempt at once: the page is back, or the reason of the failures is gone. */
+  /**
+   * Ends the wait with an attempt, at once or as soon as a second has passed since the last such attempt: the page is back, or the
+   * reason of the failures is gone. A wait that the service asked for goes on.
+   */
   hurry(): void {
     const wait = this.#wait
-    if (!wait) return
+    if (!wait || wait.isAsked) return
+    const now = this.#clock.monotonic()
+    const restMs = this.#restMs()
+    if (restMs > 0) {
+      if (wait.dueAt <= now + restMs) return
+      this.#wait = { ...wait, dueAt: now + restMs, isReturned: true }
+      this.#clock.clearTimeout(this.#timer)
+      return this.#arm(restMs)
+    }
     this.#consumeReturn()
+    this.#hurriedAt = now
     this.skip()
+    this.#unscheduled++
     wait.onDue()
+  }
+
+  /** Time until a return of the page may cause an attempt again, in milliseconds. */
+  #restMs(): number {
+    return Math.max(0, this.#hurriedAt + RETURN_EVERY_MS - this.#clock.monotonic())
   }
 
   #consumeReturn(): boolean {
@@ -154,6 +207,7 @@ export class Retry {
     this.#lookedAt = wallTime
     if (hasSlept) return this.hurry()
     if (leftMs > 0) return this.#arm(leftMs)
+    if (wait.isReturned) return this.hurry()
     this.cancel()
     wait.onDue()
   }

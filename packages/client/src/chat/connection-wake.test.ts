@@ -1,16 +1,20 @@
 import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection } from '../../test/connection-harness.ts'
 import { FakePage } from '../../test/fake-page.ts'
 
 /** An open connection on a page, or one that lost its socket and waits. */
-async function setUp({ lost = true } = {}) {
+async function setUp({ lost = true, ...config }: { lost?: boolean; maxReconnectAttempts?: number } = {}) {
   const page = new FakePage()
-  const parts = setUpConnection({ page })
+  const parts = setUpConnection({ page, ...config })
   await parts.open()
   if (lost) FakeWebSocket.last.end(1006)
   return { ...parts, page }
 }
+
+const refuseUpgrade = (httpStatus: number, headers: object) =>
+  FakeWebSocket.last.onclose?.(Object.assign({ code: 1006, reason: '', wasClean: false, httpStatus }, headers))
 
 describe('Connection on a page', () => {
   it('tries at once when the page comes back while it waits', async () => {
@@ -21,18 +25,48 @@ describe('Connection on a page', () => {
     expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
   })
 
-  it('is not punished for such an attempt: the wait after it is the same as before', async () => {
-    const { connection, page, clock, told } = await setUp()
-    for (let returns = 0; returns < 5; returns++) {
+  it('[REL-241] tries at most once a second however often the page comes back, and waits longer after each failure', async () => {
+    const { connection, page, clock } = await setUp({ maxReconnectAttempts: 2, lost: true })
+    for (let tenths = 0; tenths < 50; tenths++) {
       page.comeBack()
       await turnEventLoop()
       FakeWebSocket.last.end(1006)
       await turnEventLoop()
+      await clock.advance(100)
     }
+    FakeWebSocket.last.end(1006)
     expect(connection.state).toBe('RECONNECTING')
-    expect(told.filter(label => label.startsWith('failed'))).toHaveLength(5)
-    await clock.advance(1_000)
-    expect(FakeWebSocket.made).toHaveLength(7)
+    expect(FakeWebSocket.made.length).toBeLessThanOrEqual(7)
+    expect(FakeWebSocket.made.length).toBeGreaterThanOrEqual(5)
+    // Without a return, the next attempt follows the schedule: after five failures not before 15 s.
+    await clock.advance(2_000)
+    const before = FakeWebSocket.made.length
+    await clock.advance(12_000)
+    expect(FakeWebSocket.made).toHaveLength(before)
+    await clock.advance(30_000)
+    expect(FakeWebSocket.made.length).toBeGreaterThan(before)
+  })
+
+  it('[REL-242] lets no return of the page, but connect(), shorten a wait that the service has asked for', async () => {
+    const { connection, page, clock } = await setUp()
+    page.comeBack()
+    await turnEventLoop()
+    refuseUpgrade(503, { retryAfter: '7.5' })
+    await turnEventLoop()
+    page.comeBack()
+    await clock.advance(6_900)
+    page.comeBack()
+    await clock.advance(900)
+    expect(FakeWebSocket.made).toHaveLength(2)
+    watch(connection.open())
+    await turnEventLoop()
+    expect(FakeWebSocket.made).toHaveLength(3)
+    refuseUpgrade(503, { retryAfter: '3600' })
+    await turnEventLoop()
+    await clock.advance(29_000)
+    expect(FakeWebSocket.made).toHaveLength(3)
+    await clock.advance(1_500)
+    expect(FakeWebSocket.made).toHaveLength(4)
   })
 
   it('does not wait when the loss is noticed right after the return', async () => {

@@ -10,11 +10,12 @@ import {
   FRAMES_WAIT_REASON,
   TOO_LARGE_PRIVATE_CODE,
 } from '../platform/frame-limit.ts'
+import { readRetryAfter } from '../platform/retry-after.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import type { AgentScope } from '../scope.ts'
 import { requireSessionId } from '../session-id.ts'
 import { Era } from '../util/era.ts'
-import { type ReconnectPolicy, Retry, reportState } from './backoff.ts'
+import { type ReconnectPolicy, Retry, type RetryPace, reportState } from './backoff.ts'
 import type { ChatSession, Opening } from './chat-session.ts'
 import { ConnectionState } from './connection-state.ts'
 import { chatAddress, type Transport, type TransportListener, WebSocketTransport } from './transport.ts'
@@ -115,7 +116,7 @@ export class Connection implements TransportListener {
 
   /** The agent has answered: the connection works. */
   confirm(): void {
-    this.retry.attempts = 0
+    this.retry.reset()
   }
 
   /** Adds a part that follows the chat. */
@@ -317,7 +318,7 @@ export class Connection implements TransportListener {
       attempt.transport =
         shared?.open(address, this) ?? new WebSocketTransport(new environment.WebSocket(address), this)
     } catch (cause) {
-      this.#fail(attempt, new ConnectionError('The runtime refuses to open the chat.', 'refused', { cause }))
+      this.#fail(attempt, refusedByRuntime(address, cause))
     }
   }
 
@@ -328,15 +329,15 @@ export class Connection implements TransportListener {
     if (!this.isLeaving) for (const each of this.observers) each.handleOpened?.(transport, opening)
   }
 
-  #refused(attempt: Attempt, { code, httpStatus }: SocketCloseEvent): void {
+  #refused(attempt: Attempt, { code, httpStatus, retryAfter, date, error: cause, why }: SocketCloseEvent): void {
     const status = httpStatus === undefined ? `close code ${code}` : `HTTP status ${httpStatus}`
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN || isSessionRefusal(httpStatus)
     const error = new ConnectionError(
       sessionRefused
         ? `The service does not know the session (${status}). A new one is requested.`
-        : `The chat could not be opened (${status}).`,
+        : `The chat could not be opened (${status})${why ? `: ${why}` : ''}.`,
       httpStatus === undefined && code !== CLOSE_CODE.ABNORMAL ? 'closed' : 'refused',
-      { closeCode: code, httpStatus },
+      { closeCode: code, httpStatus, cause, retryAfterMs: readRetryAfter(retryAfter, date, this.#clock.now()) },
     )
     this.#fail(attempt, error, { sessionRefused, final: isFinalCloseCode(code) })
   }
@@ -344,7 +345,7 @@ export class Connection implements TransportListener {
   #fail(attempt: Attempt, error: SDKError, { sessionRefused = false, final = isFatal(error) } = {}): void {
     if (!this.#isCurrent(attempt)) return
     this.#abandon(attempt)
-    this.#retryOrClose(final, false, () => {
+    this.#retryOrClose(final, { leastMs: error.retryAfterMs }, () => {
       this.#reportFailure(error)
       if (sessionRefused) this.#session.handleRefused()
     })
@@ -355,11 +356,11 @@ export class Connection implements TransportListener {
     const { code, reason } = event
     const state = this.#state
     if (state.at !== 'open' || state.transport !== transport) return
-    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.retry.attempts = 0
+    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.retry.reset()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const cause = state.leaving ? 'left' : closeCauseOf(event)
-    this.#retryOrClose(final, cause === 'dead_connection', () => {
+    this.#retryOrClose(final, { isUrgent: cause === 'dead_connection' }, () => {
       if (code === CLOSE_CODE.NORMAL && !state.leaving) this.#session.handleEnded()
       const closed = { code, reason, cause }
       // A listener of the state change may have opened or closed it again.
@@ -377,11 +378,9 @@ export class Connection implements TransportListener {
 
   /**
    * Moves to `waiting` or `closed`, then calls `notify`, so that listeners may safely call `open()` or `close()`.
-   *
-   * @param isUrgent whether the first attempt follows at once
    */
-  #retryOrClose(final: boolean, isUrgent: boolean, notify: () => void): void {
-    const delayMs = final ? undefined : this.retry.plan(() => void this.#attempt(true), isUrgent)
+  #retryOrClose(final: boolean, pace: RetryPace, notify: () => void): void {
+    const delayMs = final ? undefined : this.retry.plan(() => void this.#attempt(true), pace)
     if (delayMs === undefined) {
       this.#become({ at: 'closed' })
       notify()
@@ -455,6 +454,14 @@ export class Connection implements TransportListener {
     // The reason of the failures is gone.
     if (isForgotten && this.#state.at === 'waiting') this.retry.hurry()
   }
+}
+
+/** The error of a runtime that opens no socket. Its own error is dropped where it quotes the address, which has the session id. */
+function refusedByRuntime(address: string, cause: unknown): ConnectionError {
+  const { origin, search } = new URL(address)
+  const isPrivate = `${cause} ${(cause as Error | undefined)?.stack}`.includes(search)
+  const options = isPrivate ? undefined : { cause }
+  return new ConnectionError(`The runtime refuses to open the chat at ${origin}.`, 'refused', options)
 }
 
 function closedEarly(): SDKError {

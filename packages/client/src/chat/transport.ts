@@ -70,9 +70,10 @@ export class WebSocketTransport implements Transport {
   }
 
   /** @param event the stand-in of a test may leave all of it out */
-  #closed({ code = CLOSE_CODE.ABNORMAL, reason = '', httpStatus }: Partial<SocketCloseEvent> = {}): void {
+  #closed(event: Partial<SocketCloseEvent> = {}): void {
     this.#detach()
-    this.#listener.closed(this, { code, reason, httpStatus })
+    const { code = CLOSE_CODE.ABNORMAL, reason = '', httpStatus, retryAfter, date, error, why } = event
+    this.#listener.closed(this, { code, reason, httpStatus, retryAfter, date, error, why })
   }
 
   /** Errors are still ignored: a socket that is being closed can fail. */

@@ -38,8 +38,7 @@ export interface WebSocketLike {
 }
 
 /**
- * The part of a close event that the library uses. `httpStatus` is the status of a rejected upgrade, if the runtime
- * reveals it (not in browsers).
+ * The part of a close event that the library uses. Browsers reveal nothing of a failed opening but a code.
  */
 export interface SocketCloseEvent {
   /** Close code, as listed in the protocol. */
@@ -48,6 +47,13 @@ export interface SocketCloseEvent {
   reason: string
   /** HTTP status of a rejected upgrade. Absent in browsers. */
   httpStatus?: number | undefined
+  /** The headers `Retry-After` and `Date` of a rejected upgrade. Absent in browsers. */
+  retryAfter?: string | undefined
+  date?: string | undefined
+  /** Why the chat could not be opened. Absent in browsers. */
+  error?: Error | undefined
+  /** The same as the rest of a sentence. Absent in browsers. */
+  why?: string | undefined
 }
 
 /** The WebSocket class for chats: the platform's, or a compatible one. */

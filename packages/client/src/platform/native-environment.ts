@@ -45,13 +45,18 @@ export interface NativeParts extends Partial<Environment> {
  */
 export function nativeEnvironment(parts: NativeParts): Partial<Environment> {
   const { getRandomValues, appState, netInfo, ...replacements } = parts
-  const { clock } = resolveEnvironment(replacements)
+  const environment = resolveEnvironment(replacements)
   return {
     randomUUID: () => uuidOf(getRandomValues(new Uint8Array(16))),
-    page: nativePage(appState, netInfo, clock),
+    page: nativePage(appState, netInfo, environment.clock),
     sessionStorage: undefined,
     localStorage: undefined,
     ...replacements,
+    // React Native's `fetch` has no cache that could answer, and adds a parameter to the address instead of `cache: 'no-store'`.
+    fetch: (input, { cache: _, ...init } = {}) => environment.fetch(input, init),
+    get memory() {
+      return environment.memory
+    },
   }
 }
 

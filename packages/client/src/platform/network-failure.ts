@@ -2,6 +2,7 @@ import { withTimeLimit } from '../util/abort.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
 import { sleep } from './clock.ts'
 import type { Environment } from './environment.ts'
+import { explainCode } from './error-code.ts'
 
 /** How long the test requests may take, in milliseconds. */
 const TEST_LIMIT_MS = 3_000
@@ -41,7 +42,7 @@ export async function explainNetworkFailure(
   let end = address
   const find = async (limit: AbortSignal) => {
     for (let hops = 0; hops < MAX_REDIRECTS; hops++) {
-      const { headers, body } = await platform.fetch(end, { redirect: 'manual', signal: limit })
+      const { headers, body } = await platform.fetch(end, { redirect: 'manual', cache: 'no-store', signal: limit })
       body?.cancel().catch(() => {})
       const target = headers.get('location')
       if (!target) return
@@ -55,21 +56,6 @@ export async function explainNetworkFailure(
   const why = explainCode(new URL(end), cause)
   if (end === address) return why
   return `it redirects to ${new URL(end).origin}, which could not be reached${why && `: ${why}`}`
-}
-
-/** Explains the error of Node's `fetch`. */
-function explainCode({ protocol, host, hostname }: URL, cause: unknown): string {
-  const code = codeOf(cause)
-  if (code === 'ECONNREFUSED') return `nothing listens on ${host}`
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name ${hostname} is unknown`
-  if (protocol === 'https:' && /WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code)) return `${host} speaks http, not https`
-  if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) return `its TLS certificate is not trusted (${code})`
-  if (protocol === 'http:' && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
-    return `${host} closed the connection; it may expect https`
-  if (code) return `the connection failed (${code})`
-  // Such as "bad port": the platform sends no request to some ports.
-  const inner = (cause as Error | undefined)?.cause
-  return inner instanceof Error ? `the request failed (${inner.message})` : ''
 }
 
 async function explainInPage(
@@ -121,7 +107,8 @@ export function isReachable(
   limitMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const probe = (limit: AbortSignal) => fetch(`${origin}/`, { mode: 'no-cors', credentials: 'omit', signal: limit })
+  const probe = (limit: AbortSignal) =>
+    fetch(`${origin}/`, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal: limit })
   return withTimeLimit(clock, limitMs, signal, probe).then(
     () => true,
     () => false,
@@ -136,12 +123,4 @@ async function mayBlockLocalNetwork({ navigator, isSecureContext }: Window, host
   // A browser rejects the names that it does not know.
   const found = await Promise.allSettled(LOCAL_NETWORK.map(query))
   return found.some(each => each.status === 'fulfilled' && each.value?.state === 'denied')
-}
-
-/** The error code in the nested causes of an error of Node's `fetch`. */
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return ''
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }
-  if (typeof code === 'string') return code
-  return codeOf(cause) || codeOf(Array.isArray(errors) ? errors[0] : undefined)
 }

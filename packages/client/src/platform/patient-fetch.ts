@@ -1,6 +1,7 @@
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { sleep } from './clock.ts'
 import type { NetworkPlatform } from './network-failure.ts'
+import { readRetryAfter } from './retry-after.ts'
 
 /** Called when a rate limit delays a request: its name, and the wait in milliseconds. */
 export type RateLimitCallback = (limit: { operation: string; retryInMs: number }) => void
@@ -12,6 +13,8 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined
   /** Does not read the body of a success. */
   readonly skipBody?: boolean
+  /** Whether a POST may reach the service twice. Other methods may. @default false */
+  readonly isIdempotent?: boolean
   /** Time limit of all requests and waits together, in milliseconds. @default no limit */
   readonly limitMs?: number
   /** Called when the service limits the rate of calls, before the wait for the next attempt. */
@@ -49,7 +52,14 @@ export async function fetchPatiently(
   environment: NetworkPlatform,
   address: string,
   init: RequestInit,
-  { name, signal, skipBody, limitMs = Number.POSITIVE_INFINITY, onRateLimited }: Patience,
+  {
+    name,
+    signal,
+    skipBody,
+    isIdempotent = init.method !== 'POST',
+    limitMs = Number.POSITIVE_INFINITY,
+    onRateLimited,
+  }: Patience,
 ): Promise<FetchedText> {
   const { clock } = environment
   const endsAt = clock.monotonic() + limitMs
@@ -58,12 +68,11 @@ export async function fetchPatiently(
     return fetchText(environment, address, init, signal, skipBody, leftMs)
   }
   let answer = await send().catch(error => {
-    if (init.method !== 'POST' && error.reason === 'network' && CLOSED_WHILE_IDLE.has(error.cause?.cause?.code))
-      return send()
+    if (isIdempotent && error.reason === 'network' && CLOSED_WHILE_IDLE.has(error.cause?.cause?.code)) return send()
     throw error
   })
   for (let repeats = 0; repeats < MAX_REPEATS && isRateLimited(answer); repeats++) {
-    const waitMs = readRetryAfter(answer.retryAfter, clock.now()) ?? FIRST_WAIT_MS * 2 ** repeats
+    const waitMs = answer.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats
     if (waitMs > LONGEST_WAIT_MS || clock.monotonic() + waitMs + REPEAT_MS > endsAt) break
     onRateLimited?.({ operation: name, retryInMs: waitMs })
     await sleep(clock, waitMs, signal)
@@ -77,11 +86,12 @@ function isRateLimited({ ok, status, text }: FetchedText): boolean {
   return !ok && (status === 429 || text.includes('"429-001"'))
 }
 
-/** A wait in milliseconds, from seconds or a date; undefined for anything else. */
-function readRetryAfter(value: string | null | undefined, now: number): number | undefined {
-  if (!value) return undefined
-  const waitMs = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
-  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+/** Why a text that should be JSON cannot be read, as the rest of a sentence. */
+export function describeUnreadable(text: string): string {
+  if (!text.trim()) return 'empty'
+  return /^\s*</.test(text)
+    ? 'an HTML page, not JSON: a proxy or the sign-in page of a network may have answered'
+    : 'not JSON, or nested too deep'
 }
 
 /** A complete response. */
@@ -89,8 +99,8 @@ export interface FetchedText {
   ok: boolean
   status: number
   text: string
-  /** The header `Retry-After`, if present. */
-  retryAfter?: string | null | undefined
+  /** The wait that the header `Retry-After` asks for: a page reads it only where the service exposes it. */
+  retryAfterMs?: number | undefined
   /** The header `Date`, if present and readable: a page reads it only where the service exposes it. */
   date?: string | null | undefined
   /** The origin that answered, after redirects. */
@@ -144,7 +154,8 @@ async function fetchText(
   try {
     return await withTimeLimit(environment.clock, limitMs, signal, async limit => {
       const redirect = isPublic ? undefined : ({ redirect: 'manual' } as const)
-      const response = await environment.fetch(address, { ...init, ...redirect, signal: limit })
+      // A cache of the platform knows neither the user nor which response is still valid.
+      const response = await environment.fetch(address, { ...init, ...redirect, cache: 'no-store', signal: limit })
       status = response.status
       if (redirect && isRedirect(response)) {
         response.body?.cancel?.().catch(() => {})
@@ -154,10 +165,11 @@ async function fetchText(
         response.body?.cancel().catch(() => {})
         return { ok: true, status, text: '' }
       }
-      const retryAfter = response.headers?.get?.('retry-after')
       const date = response.headers?.get?.('date')
+      const now = environment.clock.now()
+      const retryAfterMs = readRetryAfter(response.headers?.get?.('retry-after'), date, now)
       const redirectedTo = response.redirected && URL.canParse(response.url) ? new URL(response.url).origin : undefined
-      return { ok: response.ok, status, retryAfter, date, redirectedTo, text: await readText(response) }
+      return { ok: response.ok, status, retryAfterMs, date, redirectedTo, text: await readText(response) }
     })
   } catch (cause) {
     const reason = reasonOf(cause, status, signal)

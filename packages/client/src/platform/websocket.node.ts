@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
+import { explainCode } from './error-code.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
 import { PingWatch } from './ping-watch.node.ts'
 import { callListener, SlicedDelivery } from './sliced-delivery.node.ts'
@@ -53,7 +54,8 @@ class NodeWebSocket implements WebSocketLike {
   readonly #delivery: SlicedDelivery
   readonly #pings: PingWatch
   readonly #pingIntervalMs: number
-  #httpStatus: number | undefined
+  /** What an error says of the end. */
+  #failure: Partial<SocketCloseEvent> | undefined
   #isTooLarge = false
   #net: Socket | undefined
   /** Frames held back in this turn of the event loop. */
@@ -81,8 +83,9 @@ class NodeWebSocket implements WebSocketLike {
     ownerOf(this).#net = socket
   }
 
-  static #onRefused(this: WsSocket, _request: unknown, { statusCode }: IncomingMessage): void {
-    ownerOf(this).#httpStatus = statusCode
+  static #onRefused(this: WsSocket, _request: unknown, { statusCode, headers }: IncomingMessage): void {
+    const { date, 'retry-after': retryAfter } = headers
+    ownerOf(this).#failure = { httpStatus: statusCode, retryAfter, date }
     this.terminate()
   }
 
@@ -105,6 +108,7 @@ class NodeWebSocket implements WebSocketLike {
   static #onError(this: WsSocket, error: Error & { code?: unknown }): void {
     const owner = ownerOf(this)
     owner.#isTooLarge ||= error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+    owner.#failure ??= { error, why: explainCode(new URL(this.url), error) }
     callListener(owner.onerror, { error, message: error.message })
   }
 
@@ -119,7 +123,8 @@ class NodeWebSocket implements WebSocketLike {
           ? DEAD_CONNECTION_REASON
           : reason.toString(),
       wasClean: code !== 1006,
-      httpStatus: owner.#httpStatus,
+      httpStatus: undefined,
+      ...owner.#failure,
     }
     owner.#delivery.close(event)
   }

@@ -1,7 +1,7 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
-import { FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
+import { describeUnreadable, FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isDeeperThan } from '../util/json.ts'
 import { jwtPayload, withoutTokens } from '../util/jwt-payload.ts'
 
@@ -78,24 +78,30 @@ export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>
   const answer = await fetchPatiently(environment, address, init, patience).catch(cause => {
     throw failed(call, cause)
   })
-  const { ok, status, text, redirectedTo } = answer
+  const { ok, status, text, redirectedTo, retryAfterMs } = answer
   // Both hosts of a redirect are named: the address that was configured may not be the one that fails.
   const redirect = redirectedTo ? `; ${new URL(restBase(base)).origin} redirects to ${redirectedTo}` : ''
   if (!ok) {
     const readableBody = readable(text, call)
     const isRefused = status === 401
-    const hint = isRefused && token ? refusedTokenAdvice(token, environment.clock.now()) : call.hint
+    const hint =
+      isRefused && token
+        ? refusedTokenAdvice(token, environment.clock.now())
+        : status === 404 && call.about
+          ? `Check the id of the ${call.about.split(' ', 1)[0]}.`
+          : call.hint
     throw apiError({ ...call, hint }, `status ${status}${quote(readableBody)}${redirect}`, {
       reason: 'status',
       status,
       body: readableBody,
+      retryAfterMs,
       ...(isRefused && call.refusedCode && { code: call.refusedCode }),
     })
   }
   if (!parse) return undefined as T
   if (status === 204 && noContent !== undefined) return noContent
   const parsed = parseJson(text)
-  let problem = text.trim() ? 'not JSON, or nested too deep' : 'empty'
+  let problem = describeUnreadable(text)
   if (parsed !== undefined) {
     try {
       return parse(parsed)
