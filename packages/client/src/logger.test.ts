@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import {
   getLevelName,
   getLevelValue,
@@ -7,6 +7,7 @@ import {
   Logger,
   type LoggerConfig,
   LogLevel,
+  type LogLevelName,
 } from './logger.ts'
 
 function setUp(config: LoggerConfig = {}) {
@@ -23,10 +24,15 @@ function setUp(config: LoggerConfig = {}) {
 }
 
 describe('log levels', () => {
-  it.each(Object.entries(LogLevel))('%s has the value %i and goes back to its name', (name, value) => {
-    expect(getLevelName(value)).toBe(name)
-    expect(getLevelValue(name.toLowerCase())).toBe(value)
-  })
+  it.each(Object.entries(LogLevel) as [LogLevelName, LogLevel][])(
+    '%s has the value %i and goes back to its name',
+    (name, value) => {
+      expect(getLevelName(value)).toBe(name)
+      expect(LogLevel[value]).toBe(name)
+      expectTypeOf(LogLevel[value]).toEqualTypeOf<LogLevelName>()
+      expect(getLevelValue(name.toLowerCase())).toBe(value)
+    },
+  )
 
   it('reads an unknown name as INFO', () => {
     expect(getLevelValue('loud')).toBe(LogLevel.INFO)

@@ -1,13 +1,16 @@
 import { EventEmitter, Subscribable } from './util/event-emitter.ts'
 
-/** Severity of a log entry. */
-export const LogLevel = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const
-/** One of the levels of {@link LogLevel}. */
-export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel]
-/** The name of a level. */
-export type LogLevelName = keyof typeof LogLevel
+const NAMES = { 0: 'TRACE', 1: 'DEBUG', 2: 'INFO', 3: 'WARN', 4: 'ERROR', 5: 'FATAL' } as const
+const LEVELS = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const
 
-const NAMES = /* @__PURE__ */ Object.keys(LogLevel) as LogLevelName[]
+/** Severity of a log entry, by name, and the name of a severity: `LogLevel[entry.level]`. Lists the severities only. */
+export const LogLevel: Readonly<typeof LEVELS & typeof NAMES> = /* @__PURE__ */ Object.freeze(
+  /* @__PURE__ */ Object.assign(/* @__PURE__ */ Object.create(NAMES), LEVELS),
+)
+/** The name of a level. */
+export type LogLevelName = keyof typeof LEVELS
+/** One of the levels of {@link LogLevel}. */
+export type LogLevel = (typeof LEVELS)[LogLevelName]
 
 /** The name of a level, as `'WARN'`. */
 export function getLevelName(level: LogLevel): LogLevelName {
@@ -16,7 +19,7 @@ export function getLevelName(level: LogLevel): LogLevelName {
 
 /** The level of a name, ignoring case; `INFO` for an unknown name. */
 export function getLevelValue(name: string): LogLevel {
-  return LogLevel[name.toUpperCase() as LogLevelName] ?? LogLevel.INFO
+  return LEVELS[name.toUpperCase() as LogLevelName] ?? LEVELS.INFO
 }
 
 /** Whether an entry of this level passes the threshold. */

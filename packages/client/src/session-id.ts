@@ -4,13 +4,18 @@ import { SDKError } from './errors.ts'
 /**
  * Converts a session id to a trimmed string.
  *
- * @throws {SDKError} code SESSION_ID_INVALID unless it is a finite number or a string that is neither blank nor a placeholder
+ * @throws {SDKError} code SESSION_ID_INVALID unless it is a safe integer or a string that is neither blank nor a placeholder
  */
 export function requireSessionId(value: unknown, where: string): string {
-  if (!isUsableSessionId(value))
+  if (!isUsableSessionId(value)) {
+    const problem =
+      typeof value === 'number'
+        ? 'a number that is no safe integer. Pass it as text, or omit'
+        : 'blank, or a placeholder such as "undefined". Omit'
     throw new SDKError(
-      `${where} is not a usable session id: blank, or a placeholder such as "undefined". Omit it to create a new session.`,
+      `${where} is not a usable session id: ${problem} it to create a new session.`,
       'SESSION_ID_INVALID',
     )
+  }
   return String(value).trim()
 }

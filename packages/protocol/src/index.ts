@@ -69,7 +69,7 @@ export { agentDisplayName } from './rest/agent-name.ts'
 export { type DeploymentInfo, parseDeploymentInfo } from './rest/deployment.ts'
 export { DEPLOYMENT_INFO_PATH } from './rest/deployment-path.ts'
 export { type ErrorBody, parseErrorBody } from './rest/error-body.ts'
-export { type Id, sameId } from './rest/id.ts'
+export { type Id, isId, sameId } from './rest/id.ts'
 export {
   type MaskingConfiguration,
   type MaskingPattern,

@@ -260,6 +260,10 @@ export class ApiHelper {
       headers: accepted ? { Accept: 'application/json', 'Accept-Language': accepted } : undefined,
       parse: row.parse && row.addresses ? withEncryptedAddresses(row.parse, row.addresses, endpoint) : row.parse,
       onRateLimited,
+      onLeftOut: reason => {
+        this.#config.logger?.warn(`${row.name} leaves out an entry that cannot be used: ${reason}`)
+        options.onLeftOut?.(reason)
+      },
     }
     const { signal } = options
     const wire = await this.#load(row, given, call, options).catch((error: unknown) => {
@@ -400,8 +404,8 @@ function withEncryptedAddresses<Wire>(
 ): Reader<Wire> {
   const origin = restBase(trusted)
   if (!origin.startsWith('https:')) return parse
-  return (value, path) => {
-    const wire = parse(value, path)
+  return (...args) => {
+    const wire = parse(...args)
     for (const member of members) {
       const named: unknown = wire[member]
       const base = typeof named === 'string' && named ? restBase(named) : ''

@@ -37,6 +37,11 @@ export interface ApiCallOptions {
   authToken?: string | undefined
   /** Aborts the call: it rejects with reason `aborted`. */
   signal?: AbortSignal | undefined
+  /**
+   * Called with the reason when a list in the response has entries that cannot be used and are left out, such as one
+   * whose id is no safe integer. The logger receives a warning in any case.
+   */
+  onLeftOut?: ((reason: string) => void) | undefined
 }
 
 /** Options of `getDeploymentInfo()`. The call sends no token. */

@@ -40,6 +40,8 @@ export interface HttpCall<T> {
   readonly signal?: AbortSignal | undefined
   /** Called when the service limits the rate of calls, before the wait for the next attempt. */
   readonly onRateLimited?: RateLimitCallback | undefined
+  /** Called once for a response with entries that cannot be used, with the reason of the first. */
+  readonly onLeftOut?: ((reason: string) => void) | undefined
 }
 
 /** A call before each of its requests. */
@@ -104,7 +106,12 @@ export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>
   let problem = describeUnreadable(text)
   if (parsed !== undefined) {
     try {
-      return parse(parsed)
+      let leftOut: string | undefined
+      const value = parse(parsed, '', ({ message }) => {
+        leftOut ??= message
+      })
+      if (leftOut) call.onLeftOut?.(leftOut)
+      return value
     } catch (error) {
       if (error instanceof SDKError) throw error
       problem = (error as ProtocolError).message.slice(0, -1)

@@ -107,6 +107,21 @@ describe.each([
     expect(service.seen).toHaveLength(3)
   })
 
+  it('[REL-248] names the entry that it leaves out in one warning', async () => {
+    const warnings: string[] = []
+    const logger = new Logger()
+    logger.on('log', ({ message }) => void warnings.push(message))
+    const { service, api } = setUpApi({ logger })
+    service.on(
+      `GET ${path}`,
+      () => new Response('{"portal":[{"id":1},{"id":9007199254740993},{"id":1e21},{"id":2.5}]}'),
+    )
+    const reasons: string[] = []
+    expect(await api[name]({ onLeftOut: reason => reasons.push(reason) })).toEqual([{ id: 1 }])
+    expect(warnings).toEqual([expect.stringMatching(/portal\[1\]\.id is not a safe integer/)])
+    expect(reasons).toHaveLength(1)
+  })
+
   it('ends with an empty page, regardless of the announced total', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, ({ url }: SeenRequest) => ({

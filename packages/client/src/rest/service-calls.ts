@@ -180,7 +180,7 @@ export const getAgentsByPortal: RestCall<GetAgentsByPortalOptions, AgentListItem
   path: ({ departmentId, portalId }) => paths.agentsByPortal(departmentId, portalId),
   language: 'header',
   query: ({ agentType }) => ({ [QUERY.AGENT_TYPE]: agentType }),
-  parse: answer => (Array.isArray(answer) ? parseAgentList(answer) : []),
+  parse: (answer, ...at) => (Array.isArray(answer) ? parseAgentList(answer, ...at) : []),
   noContent: [],
   keptBy: ['departmentId', 'portalId', 'agentType'],
   parseKept: parseAgentList,
@@ -268,7 +268,8 @@ function readSession(value: unknown, path?: string): SessionResponse {
     return parseSessionResponse(value, path)
   } catch (cause) {
     if (!(value instanceof Object)) throw cause
-    throw new SDKError('The service returned an invalid session id.', 'SESSION_ID_INVALID', { cause })
+    const message = `The service returned an invalid session id: ${(cause as Error).message}`
+    throw new SDKError(message, 'SESSION_ID_INVALID', { cause })
   }
 }
 
@@ -296,9 +297,9 @@ async function openSession(
 /** A page of portals, and whether the service sent an empty one: of a page with odd entries only, no portal is left. */
 type PortalPage = PortalList & { readonly isEmpty?: boolean }
 
-function readPage(value: unknown, path?: string): PortalPage {
-  const { portal } = (value ?? {}) as { portal?: unknown }
-  return { ...parsePortalList(value, path), isEmpty: !Array.isArray(portal) || portal.length === 0 }
+function readPage(...args: Parameters<Reader<PortalPage>>): PortalPage {
+  const { portal } = (args[0] ?? {}) as { portal?: unknown }
+  return { ...parsePortalList(...args), isEmpty: !Array.isArray(portal) || portal.length === 0 }
 }
 
 /**

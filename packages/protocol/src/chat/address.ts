@@ -12,11 +12,11 @@ export const MAX_FRAME_BYTES = 128 * 1024
 const PLACEHOLDERS = new Set(['', 'undefined', 'null', 'nan'])
 
 /**
- * Whether a value can serve as a session id: a finite number, or text that is not blank and, ignoring case, none of
+ * Whether a value can serve as a session id: a safe integer, or text that is not blank and, ignoring case, none of
  * the placeholders `undefined`, `null`, `nan` that string concatenation leaves behind. Half of a surrogate pair is not
  * usable: no address and no store can hold it.
  */
 export function isUsableSessionId(value: unknown): value is string | number {
-  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'number') return Number.isSafeInteger(value)
   return typeof value === 'string' && !PLACEHOLDERS.has(value.trim().toLowerCase()) && !/\p{Surrogate}/u.test(value)
 }

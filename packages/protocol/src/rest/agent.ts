@@ -1,4 +1,4 @@
-import { listOf, optional, type Reader, readFlag, readList, readRecord, readText, readTextOrTexts } from '../reading.ts'
+import { listOf, optional, type Reader, readFlag, readRecord, readText, readTextOrTexts } from '../reading.ts'
 import { type Id, readId } from './id.ts'
 
 /** The profile of an agent, as far as a client reads it. */
@@ -60,10 +60,10 @@ export interface AgentListItem {
 }
 
 /** @throws {ProtocolError} when the value is not an agent record */
-export const parseAgentDetails: Reader<AgentDetails> = (value, path) => {
+export const parseAgentDetails: Reader<AgentDetails> = (value, path, onLeftOut) => {
   const text = optional(readText)
   const id = optional(readId)
-  return readRecord<AgentDetails>(value, path, {
+  const readers = {
     agentId: id,
     name: text,
     agentProfileDetails: optional((profile, at) => readRecord<AgentProfileDetails>(profile, at, { name: text })),
@@ -81,7 +81,8 @@ export const parseAgentDetails: Reader<AgentDetails> = (value, path) => {
     webSocketDomain: text,
     extraScopes: optional(readTextOrTexts),
     clientAppId: text,
-  })
+  }
+  return readRecord<AgentDetails>(value, path, readers, onLeftOut)
 }
 
 /**
@@ -89,8 +90,7 @@ export const parseAgentDetails: Reader<AgentDetails> = (value, path) => {
  *
  * @throws {ProtocolError} when the value is not a list
  */
-export const parseAgentList: Reader<AgentListItem[]> = (value, path) =>
-  readList(value, path, (item, at) => {
-    const text = optional(readText)
-    return readRecord<AgentListItem>(item, at, { agentId: readId, name: text, description: text })
-  })
+export const parseAgentList: Reader<AgentListItem[]> = /* @__PURE__ */ listOf((item, at) => {
+  const text = optional(readText)
+  return readRecord<AgentListItem>(item, at, { agentId: readId, name: text, description: text })
+})

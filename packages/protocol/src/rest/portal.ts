@@ -70,17 +70,16 @@ export interface PortalDetailsList {
 }
 
 /** @throws {ProtocolError} when the value is not a page of portals */
-export const parsePortalList: Reader<PortalList> = (value, path) =>
-  readRecord<PortalList>(value, path, {
-    portal: optional(listOf(readPortal)),
-    paginationInfo: optional((info, at) =>
-      readRecord<PaginationInfo>(info, at, { count: readNumber, pagesize: readNumber, pagenum: optional(readNumber) }),
-    ),
-  })
+export const parsePortalList: Reader<PortalList> = (value, path, onLeftOut) => {
+  const paginationInfo = optional<PaginationInfo>((info, at) =>
+    readRecord<PaginationInfo>(info, at, { count: readNumber, pagesize: readNumber, pagenum: optional(readNumber) }),
+  )
+  return readRecord<PortalList>(value, path, { portal: optional(listOf(readPortal)), paginationInfo }, onLeftOut)
+}
 
 /** @throws {ProtocolError} when the value is not an answer with portal details */
-export const parsePortalDetailsList: Reader<PortalDetailsList> = (value, path) =>
-  readRecord<PortalDetailsList>(value, path, { portal: optional(listOf(readDetails)) })
+export const parsePortalDetailsList: Reader<PortalDetailsList> = (value, path, onLeftOut) =>
+  readRecord<PortalDetailsList>(value, path, { portal: optional(listOf(readDetails)) }, onLeftOut)
 
 const readIdAndName = <T extends PortalDepartment | DefaultUserProfile>(value: unknown, path?: string) =>
   readRecord<PortalDepartment>(value, path, { id: optional(readId), name: optional(readText) }) as T

@@ -18,15 +18,8 @@ export interface UserProfileList {
 }
 
 /** @throws {ProtocolError} when the value is not an answer with profiles */
-export const parseUserProfileList: Reader<UserProfileList> = (value, path) =>
-  readRecord<UserProfileList>(value, path, {
-    profile: optional(
-      listOf((profile, at) =>
-        readRecord<UserProfile>(profile, at, {
-          id: readId,
-          name: optional(readText),
-          isLastUsedInPortal: optional(readFlag),
-        }),
-      ),
-    ),
-  })
+export const parseUserProfileList: Reader<UserProfileList> = (value, path, onLeftOut) => {
+  const profile: Reader<UserProfile> = (each, at) =>
+    readRecord<UserProfile>(each, at, { id: readId, name: optional(readText), isLastUsedInPortal: optional(readFlag) })
+  return readRecord<UserProfileList>(value, path, { profile: optional(listOf(profile)) }, onLeftOut)
+}

@@ -8,13 +8,13 @@ describe('the answer to a session call', () => {
     ['0', '0'],
     [17, '17'],
     [0, '0'],
-    [-1.5, '-1.5'],
+    [-9007199254740991, '-9007199254740991'],
     [' S1\n', 'S1'],
   ])('with the id %j reads as %j', (sessionId, text) => {
     expect(parseSessionResponse({ sessionId }).sessionId).toBe(text)
   })
 
-  it.each(['', '  ', 'undefined', 'NULL', 'NaN', Number.NaN, Infinity, null, true, {}, ['S1']])(
+  it.each(['', '  ', 'undefined', 'NULL', 'NaN', 1.5, 2 ** 53, 1e21, Number.NaN, Infinity, null, true, {}, ['S1']])(
     '[REST-10] with the id %s is refused',
     sessionId => {
       expect(() => parseSessionResponse({ sessionId })).toThrow(ProtocolError)

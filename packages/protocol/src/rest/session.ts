@@ -1,5 +1,6 @@
 import { isUsableSessionId } from '../chat/address.ts'
 import { ifPresent, type Reader, readOpenObject, readRecord, refuse } from '../reading.ts'
+import { readId } from './id.ts'
 
 /** Body of the call that opens a session, `POST …/chat/agent/{agentId}/session`. */
 export interface SessionRequest {
@@ -9,7 +10,7 @@ export interface SessionRequest {
 
 /** Answer of the call that opens a session. */
 export interface SessionResponse {
-  /** Id of the session. A finite number is read as its text, and text without the blanks around it; blank text and placeholders are refused. */
+  /** Id of the session. A safe integer is read as its text, and text without the blanks around it; blank text and placeholders are refused. */
   sessionId: string
 }
 
@@ -20,7 +21,8 @@ export const parseSessionRequest: Reader<SessionRequest> = (value, path) =>
 /** @throws {ProtocolError} when the value has no usable session id */
 export const parseSessionResponse: Reader<SessionResponse> = (value, path) =>
   readRecord<SessionResponse>(value, path, {
-    sessionId: (id, at) => (isUsableSessionId(id) ? String(id).trim() : refuse('a usable session id', id, at)),
+    sessionId: (id, at) =>
+      isUsableSessionId(readId(id, at)) ? String(id).trim() : refuse('a usable session id', id, at),
   })
 
 /** Seconds of life that a token must have left when a session is opened; below it the service answers 401. */

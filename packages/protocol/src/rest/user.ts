@@ -24,12 +24,12 @@ export interface CustomerList {
 }
 
 /** @throws {ProtocolError} when the value is not an answer with users */
-export const parseUserList: Reader<UserList> = (value, path) =>
-  readRecord<UserList>(value, path, { user: optional(listOf(readUser)) })
+export const parseUserList: Reader<UserList> = (value, path, onLeftOut) =>
+  readRecord<UserList>(value, path, { user: optional(listOf(readUser)) }, onLeftOut)
 
 /** @throws {ProtocolError} when the value is not an answer with customers */
-export const parseCustomerList: Reader<CustomerList> = (value, path) =>
-  readRecord<CustomerList>(value, path, { customer: optional(listOf(readUser)) })
+export const parseCustomerList: Reader<CustomerList> = (value, path, onLeftOut) =>
+  readRecord<CustomerList>(value, path, { customer: optional(listOf(readUser)) }, onLeftOut)
 
 const readUser: Reader<UserDetails> = (value, path) =>
   readRecord<UserDetails>(value, path, { id: optional(readId), name: optional(readText), email: optional(readText) })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isUsableSessionId } from '../chat/address.ts'
 import { flag, jsonObject, listOf, openObject, text } from './json-object.ts'
 
-const IdSchema = v.union([v.string(), v.number()])
+const IdSchema = v.union([v.string(), v.pipe(v.number(), v.safeInteger())])
 const id = v.nullish(IdSchema)
 
 /** Schema of `AgentDetails`. */
@@ -106,8 +106,11 @@ export const SessionRequestSchema = jsonObject({ context: v.optional(openObject)
 /** Schema of `SessionResponse`. */
 export const SessionResponseSchema = jsonObject({
   sessionId: v.pipe(
-    v.union([v.string(), v.number()], 'a session id is text or a number'),
-    v.check(sessionId => isUsableSessionId(sessionId), 'the session id is blank or a placeholder'),
+    v.union([v.string(), v.number()], 'a session id is text or a safe integer'),
+    v.check(
+      sessionId => isUsableSessionId(sessionId),
+      'the session id is blank, a placeholder, or a number beyond the safe integers',
+    ),
     v.transform(sessionId => String(sessionId).trim()),
   ),
 })

@@ -72,7 +72,7 @@ export function idInContext(context: InitialContext, attribute: string): string 
   const given = context[attribute]
   const value = isJsonObject(given) ? given['value'] : given
   if (typeof value === 'string') return value.trim() || undefined
-  return Number.isFinite(value) ? String(value) : undefined
+  return Number.isSafeInteger(value) ? String(value) : undefined
 }
 
 function findById<T extends { id: Id }>(list: readonly T[], id: Id | null | undefined): T | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { failure, setUpApi } from '../../../test/api-set-up.ts'
 import type { SeenRequest } from '../../../test/fake-service.ts'
-import { setUpPortals } from '../../../test/portal-harness.ts'
+import { FLOW_B, type RunInput, setUpPortals } from '../../../test/portal-harness.ts'
 
 const MANAGER = '/knowledge/portalmgr/v3'
 
@@ -14,7 +14,7 @@ function setUp() {
     .on(`GET ${MANAGER}/portals/1/userprofiles`, { profile: [{ id: 10, name: 'Member' }] })
     .on(`PUT ${MANAGER}/portals/1/userprofiles/10/select`, () => new Response(null, { status: 204 }))
   const harness = setUpPortals()
-  const input = () => harness.input({ api, context: { vendor_portal_id: '1' } })
+  const input = (more: Partial<RunInput> = {}) => harness.input({ api, context: { vendor_portal_id: '1' }, ...more })
   return { ...harness, service, input }
 }
 
@@ -45,6 +45,34 @@ describe('the pipeline over REST', () => {
     await failure(pipeline.updateProfile({ id: 11 }))
     await pipeline.start(input())
     expect(asked()).toBe(3)
+  })
+
+  it.each([
+    ['portals', 'NO_PORTALS', `${MANAGER}/myportals`, '{"portal":[{"id":9007199254740993}]}', /portal\[0\]\.id/],
+    [
+      'departments',
+      'DEPARTMENT_ID_REQUIRED',
+      `${MANAGER}/internal/portals/1`,
+      '{"portal":[{"departmentId":9007199254740993}]}',
+      /portal\[0\]\.departmentId/,
+    ],
+    [
+      'agents',
+      'NO_AGENTS_FOR_PORTAL',
+      '/core/aiservices/v4/aiagent/details/department/9/portal/1',
+      '[{"agentId":9007199254740993}]',
+      /\[0\]\.agentId/,
+    ],
+  ])('[REL-248] says why none of the %s can be used', async (_kind, pipelineCode, path, body, field) => {
+    const { pipeline, input, service } = setUp()
+    service
+      .on(`GET ${MANAGER}/myportals`, { portal: [{ id: 1, department: { id: 9 } }] })
+      .on(`GET ${MANAGER}/internal/portals/1`, { portal: [{ departmentId: 9 }] })
+      .on(`GET ${path}`, () => new Response(body))
+    expect(await failure(pipeline.start(input(FLOW_B)))).toMatchObject({
+      pipelineCode,
+      message: expect.stringMatching(field),
+    })
   })
 
   it('[FLOW-22] [REST-09] reports which call failed, and why', async () => {

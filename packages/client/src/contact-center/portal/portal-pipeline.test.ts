@@ -59,7 +59,7 @@ describe('the portals to choose from', () => {
     )
     await pipeline.start(input({ params: params({ userId: 'ada' }) }))
     await pipeline.start(input({ ...FLOW_B, params: { ...FLOW_B.params, userId: 'ada' } }))
-    expect(requests.map(({ options: { signal: _, ...options } }) => options)).toEqual([
+    expect(requests.map(({ options: { signal: _, onLeftOut: _told, ...options } }) => options)).toEqual([
       { departmentId: 9, userId: 'ada' },
       { userId: 'ada' },
       { userId: 'ada' },

@@ -2,6 +2,7 @@ import {
   type AgentDetails,
   type AgentListItem,
   type Id,
+  isId,
   isJsonObject,
   type Portal,
   type PortalDetails,
@@ -93,6 +94,12 @@ export class PortalRun {
     return new PortalRun(input, parts, user, prefix)
   }
 
+  /** Why an entry of the last list was left out, for the error when nothing else is in it. */
+  #leftOut = ''
+  readonly #onLeftOut = (reason: string) => {
+    this.#leftOut = ` ${reason}`
+  }
+
   /** Whether the user selects an agent of the portal. */
   get hasAgents(): boolean {
     return this.#parts.scope.params.isDefaultAgent
@@ -108,18 +115,20 @@ export class PortalRun {
   async listPortals(signal: AbortSignal): Promise<{ portals: readonly Portal[]; chosen: Portal | undefined }> {
     const { loaded, context, ready } = this.#input
     const { params } = this.#parts.scope
+    this.#leftOut = ''
     const [portals] = await Promise.all([this.#fetchPortals(signal), ready])
     signal.throwIfAborted()
     // Hooks are called for the user's own portals only (INIT-03).
     const hasHooks = params.portalIds.length === 0 && !listsForCustomers(loaded.agent)
     const { list, byDefault } = hasHooks ? await this.#askConnector(portals, signal) : { list: portals }
     if (list.length === 0)
-      throw pipelineError('NO_PORTALS', 'portal', 'No portal is available to this user for this agent.')
+      throw pipelineError('NO_PORTALS', 'portal', `No portal is available to this user for this agent.${this.#leftOut}`)
     return { portals: Object.freeze(list), chosen: byDefault ?? choosePortal(list, context) }
   }
 
   async #fetchPortals(signal: AbortSignal): Promise<Portal[]> {
     const { api, agent } = this.#input.loaded
+    const onLeftOut = this.#onLeftOut
     const { params } = this.#parts.scope
     const { portalIds, userId, isDefaultAgent } = params
     if (portalIds.length > 0) return portalIds.map(id => ({ id }))
@@ -132,8 +141,8 @@ export class PortalRun {
         'The agent details name no department, so the portals cannot be loaded. Set initParams.departmentId.',
       )
     const fetched = isForCustomers
-      ? api.getPortals({ departmentId: agent.departmentId ?? undefined, userId, signal })
-      : api.getMyPortals({ userId, signal })
+      ? api.getPortals({ departmentId: agent.departmentId ?? undefined, userId, signal, onLeftOut })
+      : api.getMyPortals({ userId, signal, onLeftOut })
     const portals = await fetched.catch(cause => {
       throw pipelineError('PORTAL_FETCH_FAILED', 'portal', 'Could not load the portals.', {}, cause)
     })
@@ -178,7 +187,8 @@ export class PortalRun {
   async enter(portals: readonly Portal[], portal: Portal, signal: AbortSignal): Promise<EnteredPortal> {
     const { context, loaded } = this.#input
     const { api } = loaded
-    const detailsAsked = api.getPortalDetails({ portalId: portal.id, signal })
+    this.#leftOut = ''
+    const detailsAsked = api.getPortalDetails({ portalId: portal.id, signal, onLeftOut: this.#onLeftOut })
     const profilesAsked = this.#usesPortalProfile
       ? detailsAsked.then(details => portalProfiles(details, context))
       : this.#loadProfiles(portal, signal)
@@ -241,10 +251,11 @@ export class PortalRun {
       throw pipelineError(
         'DEPARTMENT_ID_REQUIRED',
         'agent',
-        'The portal details name no department, so the agents cannot be loaded. Select another portal.',
+        `The portal details name no department, so the agents cannot be loaded.${this.#leftOut} Select another portal.`,
         { portal },
       )
-    const asked = this.#input.loaded.api.getAgentsByPortal({ departmentId, portalId: portal.id, signal })
+    const onLeftOut = this.#onLeftOut
+    const asked = this.#input.loaded.api.getAgentsByPortal({ departmentId, portalId: portal.id, signal, onLeftOut })
     const agents = await asked.catch(cause => {
       throw pipelineError(
         'NO_AGENTS_FOR_PORTAL',
@@ -255,7 +266,7 @@ export class PortalRun {
       )
     })
     if (agents.length > 0) return Object.freeze(agents)
-    const message = 'The portal has no agents. Select another portal.'
+    const message = `The portal has no agents.${this.#leftOut} Select another portal.`
     throw pipelineError('NO_AGENTS_FOR_PORTAL', 'agent', message, { portal })
   }
 
@@ -398,9 +409,7 @@ function portalsIn(answer: unknown): Portal[] {
 }
 
 function isPortal(value: unknown): value is Portal {
-  if (!isJsonObject(value)) return false
-  const { id } = value
-  return typeof id === 'number' || (typeof id === 'string' && id !== '')
+  return isJsonObject(value) && isId(value['id']) && value['id'] !== ''
 }
 
 /** Replaces the portal's name by that of the details: portals that the host lists by id have no name. */

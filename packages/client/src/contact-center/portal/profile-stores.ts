@@ -1,4 +1,4 @@
-import { type Id, isJsonObject, restBase, sameId, type UserProfile } from '@aiagent/protocol'
+import { type Id, isId, isJsonObject, restBase, sameId, type UserProfile } from '@aiagent/protocol'
 import { toLangParameter } from '../../rest/language.ts'
 import { KeyedStore, KINDS, type StorePlace } from '../../storage/keyed-store.ts'
 import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
@@ -132,8 +132,4 @@ export function storagePrefix(
 
 function isProfileList(value: unknown): value is UserProfile[] {
   return Array.isArray(value) && value.every(each => isJsonObject(each) && isId(each['id']))
-}
-
-function isId(value: unknown): value is Id {
-  return typeof value === 'string' || typeof value === 'number'
 }
