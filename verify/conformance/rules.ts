@@ -555,6 +555,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an HTML page in place of an answer, a proxy that asks for a sign-in and an unknown agent are named in the error',
   'REL-248':
     'an entry of a list whose id is a number that is no safe integer is left out, with one warning that names field and reason; where nothing is left, the error of the pipeline says so',
+  'REL-249':
+    'an answer of the agent that the service sends again in its session (same id, role, content and data) is reported, recorded and shown once, answers no open question, and is no sign of life for the waits of the reconnect',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

@@ -195,7 +195,7 @@ describe('ids of entries', () => {
 
   it('[REL-18] are unique even if the service reuses message ids, and stay the same', async () => {
     const { agent, told, push, heard } = await connected()
-    for (const content of ['one', 'one', 'two']) push(content)
+    for (const content of ['one', 'uno', 'two']) push(content)
     await heard(3)
     await agent.send('mine', { id: 'm-one' })
     const ids = idsOf(agent)

@@ -459,7 +459,7 @@ describe('what the agent says while the connection is down', () => {
     },
   )
 
-  it('[REL-96] is told from what the chat repeats of the last 500 that a transcript call has shown', async () => {
+  it('[REL-96] is told from what the chat repeats of all that a transcript call has shown', async () => {
     const { agent, told, clock, emulator, sendAndCut } = await setUpTranscripts({
       sendHistory: false,
       historyLimit: 600,
@@ -479,11 +479,7 @@ describe('what the agent says while the connection is down', () => {
     const before = payloadsOf(told, 'agentMessage').length
     for (const index of [500, 250, 0]) emulator.control.pushFrame(lastSession(emulator), JSON.stringify(missed[index]))
     await clock.advance(0)
-    expect(
-      payloadsOf(told, 'agentMessage')
-        .slice(before)
-        .map(({ messageId }) => messageId),
-    ).toEqual(['m-0'])
+    expect(payloadsOf(told, 'agentMessage')).toHaveLength(before)
     await agent.destroy()
   })
 

@@ -5,6 +5,7 @@ import type { RecoverySource } from '../events.ts'
 import type { HistoryElement, Message } from '../log/message.ts'
 import type { MessageLog } from '../log/message-log.ts'
 import {
+  groupBy,
   type HistoryMergeOptions,
   haveSameMark,
   type KnownMessage,
@@ -139,6 +140,7 @@ export class Recovery implements ChatObserver {
     if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#scope.facts.hasPing
     const followed = this.#followed
     if (!followed) return false
+    const isNew = !this.#log.noteAnswer(message)
     if (this.#scope.facts.hasResume) {
       if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
         this.#handleResumed(followed, messageData?.complete === true)
@@ -147,10 +149,10 @@ export class Recovery implements ChatObserver {
       if (seq !== undefined) {
         if (followed.has(seq, message)) return true
         this.#advance(followed, seq, message)
-        this.#replayed?.push(message)
+        if (isNew) this.#replayed?.push(message)
       }
     }
-    return followed.isRepeated(message)
+    return !isNew || followed.isRepeated(message)
   }
 
   /** A message has been handled. `history` is the list of a history. */
@@ -384,9 +386,6 @@ function identityOf({ messageId, content }: Frame): string {
 /** How many numbers of processed frames are kept, by which repeated frames are recognized. */
 const KEPT_NUMBERS = 1_000
 
-/** Most recovered messages of which a repetition is noticed. */
-const KEPT_RECOVERED = 500
-
 /** A session, and what this page has of it: the processed frames by their numbers, and the recovered messages. */
 class FollowedSession {
   readonly opening: Opening
@@ -394,8 +393,8 @@ class FollowedSession {
   lastSeq: number | undefined
   /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
   #processed: Map<number, string> | undefined
-  /** What a history call has recovered: the chat may send it too, also after another reconnect. */
-  #recovered: KnownMessage[] | undefined
+  /** What a history call has recovered, by fingerprint: the chat may send it too, also after another reconnect. */
+  readonly #recovered = new Map<string, KnownMessage[]>()
   /** Time of the last message before those that a history may show: at first that of the opening, by the clock of the page. */
   heardAt: number | undefined
   /** Whether this page knows the session from its start, or restores its beginning. */
@@ -427,16 +426,19 @@ class FollowedSession {
   }
 
   addRecovered(messages: readonly Message[]): void {
-    const known = messages.map(message => knownMessage(message))
-    this.#recovered = [...(this.#recovered ?? []), ...known].slice(-KEPT_RECOVERED)
+    for (const [fingerprint, known] of groupBy(
+      messages.map(message => knownMessage(message)),
+      each => each.fingerprint,
+    ))
+      this.#recovered.set(fingerprint, [...(this.#recovered.get(fingerprint) ?? []), ...known])
   }
 
   /** Whether a message that arrives was recovered before. True once for each. */
   isRepeated(message: Message): boolean {
-    const known = this.#recovered
-    if (!known?.length) return false
+    if (this.#recovered.size === 0) return false
     const arrived = knownMessage(message)
-    const index = known.findIndex(each => each.fingerprint === arrived.fingerprint && haveSameMark(each, arrived))
+    const known = this.#recovered.get(arrived.fingerprint) ?? []
+    const index = known.findIndex(each => haveSameMark(each, arrived))
     if (index < 0) return false
     known.splice(index, 1)
     return true

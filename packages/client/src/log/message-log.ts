@@ -10,7 +10,7 @@ import type {
   TranscriptOptions,
   TranscriptRow,
 } from './entry.ts'
-import { composeMessage, type Message, type MessageObject } from './message.ts'
+import { answerDigest, composeMessage, MAX_DATA_DEPTH, type Message, type MessageObject } from './message.ts'
 import { type KnownMessage, knownMessage, type NewMessage, traceOf } from './reconcile.ts'
 
 const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
@@ -24,9 +24,6 @@ const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
 const DEFAULT_MAX_ENTRIES = 5_000
 
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024
-
-/** Deeper message data may exceed the stack of `JSON.stringify`. */
-const MAX_DEPTH = 100
 
 /** What the log of an agent uses of it. */
 type LogScope = Pick<AgentScope<'transcriptUpdate' | 'transcriptTrimmed' | 'transcriptCleared'>, 'emit' | 'newId'>
@@ -71,6 +68,8 @@ export class MessageLog {
   /** Number of the last id, where no agent creates one. */
   #lastId = 0
   #missing: KnownMessage[] | undefined
+  /** The answers of a session by what a repetition has in common with them. */
+  readonly #answers: { sessionId?: string | undefined; digests: Set<number> } = { digests: new Set() }
   /** Entries of a history, each of which shows a message of another page that has a record. */
   claimed: WeakSet<TranscriptEntry> | undefined
   #isComplete = true
@@ -104,6 +103,7 @@ export class MessageLog {
   /** Removes every entry, and what is known of messages that are not stored: another user follows. */
   forgetUser(): void {
     this.#missing = undefined
+    this.#answers.digests.clear()
     this.#isComplete = true
     this.#empty()
   }
@@ -168,7 +168,7 @@ export class MessageLog {
     }
     const entry = {
       id,
-      message: isDeeperThan(MAX_DEPTH, message.messageData) ? message.clone({ messageData: undefined }) : message,
+      message: isDeeperThan(MAX_DATA_DEPTH, message.messageData) ? message.clone({ messageData: undefined }) : message,
       direction,
       timestamp: message.timestamp ?? timestamp,
       sessionId: message.sessionId,
@@ -207,6 +207,7 @@ export class MessageLog {
       ids.add(id)
       // The service does not know the id of a message of the user.
       const message = given.messageId === undefined ? given.clone({ messageId: id }) : given
+      this.noteAnswer(given)
       const type = direction === 'received' ? typeOf(message) : undefined
       const entry = this.#entryOf(message, direction, timestamp, type, isRecovered, id)
       if (entry && this.#config.enabled !== false) placed.push({ entry, size, position })
@@ -247,11 +248,27 @@ export class MessageLog {
   /** Notes a message that is not stored. */
   noteMissing(message: Message, direction: 'sent' | 'received'): void {
     if (!isTraced(message)) return
+    this.noteAnswer(message)
     this.#missing ??= []
     this.#missing.push(knownMessage(message, direction === 'sent'))
     if (this.#missing.length <= 2 * MAX_MISSING) return
     this.#missing = this.#missing.slice(-MAX_MISSING)
     this.#isComplete = false
+  }
+
+  /**
+   * Notes an answer of the agent. Returns whether the session has it already: services send their last ones again after an
+   * opening.
+   */
+  noteAnswer(message: Message): boolean {
+    const answers = this.#answers
+    const digest = answerDigest(message)
+    if (digest === undefined) return false
+    if (answers.sessionId !== message.sessionId) {
+      answers.sessionId = message.sessionId
+      answers.digests.clear()
+    }
+    return answers.digests.size === answers.digests.add(digest).size
   }
 
   /** The entries, in order. Without options the same frozen list until something changes. */

@@ -10,6 +10,10 @@ import {
 } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import { isDeeperThan } from '../util/json.ts'
+
+/** Deeper message data may exceed the stack of `JSON.stringify`. */
+export const MAX_DATA_DEPTH = 100
 
 /** A message as plain data: what the helpers return and `send()` takes. */
 export interface MessageObject {
@@ -220,6 +224,27 @@ export function isUserMessage({ persona, role }: Message): boolean {
  * copy of the texts.
  */
 export function fingerprintOf(...texts: string[]): string {
+  const [one, other] = hashOf(texts)
+  return `${one.toString(36)}${other.toString(36)}`
+}
+
+/**
+ * What an answer of the agent has in common with its repetitions only: id, role, content and data, in a number of 53 bits. Undefined
+ * for what is never a repetition: other personas, and answers without an id or content.
+ */
+export function answerDigest({ persona, role, content, messageId, messageData }: Message): number | undefined {
+  if (persona !== PERSONA.AGENT || messageId === undefined || !content?.trim()) return undefined
+  if (isDeeperThan(MAX_DATA_DEPTH, messageData)) return undefined
+  const [one, other] = hashOf([messageId, role, content, messageData ? JSON.stringify(messageData, sorted) : ''])
+  return (one >>> 0) + (other & 0x1f_ffff) * 2 ** 32
+}
+
+/** Objects with their members in one order. */
+function sorted(_name: string, value: unknown): unknown {
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value
+}
+
+function hashOf(texts: readonly string[]): readonly [number, number] {
   let one = 0x811c9dc5
   let other = 0x9e3779b9
   for (const text of texts) {
@@ -230,7 +255,7 @@ export function fingerprintOf(...texts: string[]): string {
       other = Math.imul(other ^ unit, 0x85ebca6b)
     }
   }
-  return `${one.toString(36)}${other.toString(36)}`
+  return [one, other]
 }
 
 /** Roles in which only the client sends system messages. */

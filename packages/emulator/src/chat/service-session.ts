@@ -45,6 +45,9 @@ import { TokenGate } from './token-gate.ts'
 const MESSAGES_PER_SPAN = 20
 const SPAN_MS = 10_000
 
+/** How many answers the fault `repeat-answers` sends again. */
+const REPEATED_ANSWERS = 3
+
 export interface ServiceSessionParts extends Conversation {
   clock: Clock
   settings: EmulatorSettings
@@ -57,7 +60,7 @@ export interface ServiceSessionParts extends Conversation {
 }
 
 /** The faults that a session asks for when it is about to do something. */
-export type SessionFaultKind = 'rate-limit' | 'lose-receipts' | 'ignore-pings'
+export type SessionFaultKind = 'rate-limit' | 'lose-receipts' | 'ignore-pings' | 'repeat-answers'
 export type SessionStrike = (kind: SessionFaultKind) => boolean
 
 interface OpenConnection {
@@ -367,6 +370,9 @@ export class ServiceSession {
     if (connection.isCaughtUp) return
     connection.isCaughtUp = true
     const { end, lastSeq } = connection
+    const said = this.record.history.entries().filter(({ persona }) => persona === PERSONA.AGENT)
+    if (said.length > 0 && this.#parts.isStruckBy('repeat-answers'))
+      for (const answer of said.slice(-REPEATED_ANSWERS)) this.#send(answer)
     if (lastSeq !== undefined) {
       const missed = this.record.sent.after(lastSeq)
       for (const text of missed ?? []) end.send(text)

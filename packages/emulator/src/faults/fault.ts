@@ -71,6 +71,8 @@ const StandingFaultSchema = v.variant('kind', [
   v.strictObject({ kind: v.literal('lose-receipts'), sessionId, ...counted }),
   /** Pings get no pong. Only with a capability. */
   v.strictObject({ kind: v.literal('ignore-pings'), sessionId, ...counted }),
+  /** The last three answers of a session are sent again, unchanged, after each opening, before its history. */
+  v.strictObject({ kind: v.literal('repeat-answers'), sessionId, ...counted }),
   /** A link with so many bytes per second in each direction: response bodies and frames, or only one of the two. */
   v.strictObject({
     kind: v.literal('slow-link'),
