@@ -557,6 +557,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an entry of a list whose id is a number that is no safe integer is left out, with one warning that names field and reason; where nothing is left, the error of the pipeline says so',
   'REL-249':
     'an answer of the agent that the service sends again in its session (same id, role, content and data) is reported, recorded and shown once, answers no open question, and is no sign of life for the waits of the reconnect',
+  'REL-250': 'a browser that takes the network for absent keeps no request back: its word explains a failure only',
+  'REL-251':
+    'a renewal of a token that failed by the network, a limit or the service is tried again after a minute, and when page or network return, one at a time, until the token expires; a refusal is final, and `tokenExpiring` is emitted once',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

@@ -42,7 +42,6 @@ export class FakeLoginWindow implements LoginWindow {
 export class FakeLoginPage implements LoginPage {
   address = 'https://app.test/chat?x=1#top'
   readonly origin = 'https://app.test'
-  online = true
   focused = true
   blocksPopups = false
   readonly windows: FakeLoginWindow[] = []
@@ -61,9 +60,6 @@ export class FakeLoginPage implements LoginPage {
   isLocked = false
   readonly #listeners = new Set<(message: unknown) => void>()
 
-  isOnline(): boolean {
-    return this.online
-  }
   open(): FakeLoginWindow | null {
     if (this.blocksPopups) return null
     const opened = new FakeLoginWindow(this.#visit)

@@ -363,6 +363,88 @@ describe('a token that is about to expire', () => {
   })
 
   it.each([
+    ['the network', new TypeError('Failed to fetch')],
+    ['a limit', Object.assign(new Error('Slow down'), { status: 429 })],
+    ['the service', Object.assign(new Error('Down'), { status: 503 })],
+  ])('[REL-251] is renewed at the next look where the first renewal failed by %s', async (_case, failure) => {
+    let asked = 0
+    const { auth, clock, expiring, ready } = setUp(token => ({
+      type: 'pre-auth',
+      accessToken: token(1000),
+      refreshTokenFn: () => (++asked < 3 ? Promise.reject(failure) : token(5000)),
+    }))
+    await ready
+    const first = await auth.getToken()
+    await clock.advance(700_000)
+    expect([asked, expiring.length]).toEqual([1, 1])
+    await clock.advance(60_000)
+    expect(asked).toBe(2)
+    await clock.advance(60_000)
+    expect(asked).toBe(3)
+    expect(auth.getCachedToken()).not.toBe(first)
+    await clock.advance(180_000)
+    expect([asked, expiring.length]).toEqual([3, 1])
+  })
+
+  it('[REL-251] is renewed when the network returns, one renewal at a time, and never more often than each second', async () => {
+    const renewals: ((error: unknown) => void)[] = []
+    const returns = new Set<() => void>()
+    const onReturn = (listener: () => void) => {
+      returns.add(listener)
+      return () => void returns.delete(listener)
+    }
+    const service = new FakeService()
+    const { clock } = service
+    const accessToken = fakeToken({ exp: clock.now() / 1000 + 1000 })
+    const auth = new AuthenticationService(
+      {
+        type: 'pre-auth',
+        accessToken,
+        refreshTokenFn: () => new Promise((_resolve, reject) => void renewals.push(reject)),
+      },
+      { environment: service.environment({ page: { onReturn } as never }) },
+    )
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    await clock.advance(700_000)
+    const comeBack = async () => {
+      for (let time = 0; time < 10; time++) for (const listener of [...returns]) listener()
+      await turnEventLoop()
+    }
+    await comeBack()
+    expect(renewals).toHaveLength(1)
+    renewals[0]?.(new TypeError('Failed to fetch'))
+    await turnEventLoop()
+    await comeBack()
+    expect(renewals).toHaveLength(1)
+    await clock.advance(1_000)
+    await comeBack()
+    expect(renewals).toHaveLength(2)
+    await auth.cleanup()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it.each([
+    ['invalid_grant', Object.assign(new Error('Gone'), { error: 'invalid_grant' })],
+    ['interaction_required', new AuthError('Sign in again.', 'interaction_required')],
+    ['a status', Object.assign(new Error('No'), { status: 403 })],
+  ])('[REL-251] is not renewed again after a refusal: %s', async (_case, failure) => {
+    let asked = 0
+    const { auth, clock, expiring, ready } = setUp(token => ({
+      type: 'pre-auth',
+      accessToken: token(1000),
+      refreshTokenFn: () => {
+        asked++
+        return Promise.reject(failure)
+      },
+    }))
+    await ready
+    await auth.getToken()
+    await clock.advance(1_000_000)
+    expect([asked, expiring.length]).toEqual([1, 1])
+  })
+
+  it.each([
     ['short', 60, 11],
     ['expired', -10, 1],
   ])('does not call a refreshTokenFn in a loop that returns %s tokens', async (_case, life, calls) => {

@@ -11,6 +11,9 @@ import { answerInTime } from './host-call.ts'
 /** Longest single timer, because a sleeping laptop stops all timers. */
 const LONGEST_STEP_MS = 60_000
 
+/** Shortest time between a failed renewal and the next one, in milliseconds. */
+const RENEWAL_SPACING_MS = 1_000
+
 /** What is known about a token when it arrives. */
 export interface ArrivedToken {
   readonly token: string
@@ -209,24 +212,32 @@ export class CurrentToken {
       this.#options.logger?.warn('The access token could not be renewed.', {
         reason: error instanceof AuthError ? error.reason : undefined,
       })
-      if (token === this.#state.token) this.announce(expiry.at)
+      if (token !== this.#state.token) return
+      this.announce(expiry.at)
+      // Tried again at the next look, or when the page or the network returns.
+      if (!isRefusal(error) && !expiry.isPast)
+        this.#watch(this.#environment.clock.now() + RENEWAL_SPACING_MS, LONGEST_STEP_MS)
     }
   }
 
-  /** Watches the given time, by the wall clock, instead of the previous one. */
-  #watch(wall: number | undefined): void {
+  /**
+   * Watches the given time, by the wall clock, instead of the previous one.
+   *
+   * @param leastMs when the timer looks first, in milliseconds; a return of the page or the network looks sooner
+   */
+  #watch(wall: number | undefined, leastMs = 0): void {
     const { clock } = this.#environment
     this.#disarm()
     this.#due = wall === undefined ? undefined : { wall, monotonic: clock.monotonic() + wall - clock.now() }
-    this.#arm()
+    this.#arm(leastMs)
   }
 
   /** Looks at the clocks at least once a minute. So a laptop that slept detects the expiry soon after waking. */
-  #arm(): void {
+  #arm(leastMs = 0): void {
     if (!this.#due || this.#isSuspended) return
     const { clock, page } = this.#environment
     const { wall, monotonic } = this.#due
-    const leftMs = Math.max(0, Math.min(wall - clock.now(), monotonic - clock.monotonic()))
+    const leftMs = Math.max(leastMs, Math.min(wall - clock.now(), monotonic - clock.monotonic()))
     // Neither may keep an agent in memory that the host has dropped (REL-01).
     const token = new WeakRef(this)
     this.#stopListening ??= page?.onReturn(() => token.deref()?.checkExpiry())
@@ -299,6 +310,21 @@ function sameUser(previous: TokenUser, next: TokenUser): TokenUser | undefined {
   const isKnown = previous.identity !== undefined && next.identity !== undefined
   const isSame = isKnown ? identity === previous.identity : (previous.access ?? access) === access
   return isSame && !next.isAnonymous ? { isAnonymous: false, access, identity } : undefined
+}
+
+/** Codes with which a provider ends a login: only the user can continue. */
+const REFUSALS: ReadonlySet<unknown> = /* @__PURE__ */ new Set(['invalid_grant', 'interaction_required'])
+
+/** Whether a renewal failed for good, rather than by the network or by a service that is down or limits the rate. */
+function isRefusal(error: unknown): boolean {
+  // The causes of a host's error may form a circle.
+  for (let each = error, depth = 0; typeof each === 'object' && each !== null && depth < 5; depth++) {
+    const { reason, status, code, error: oauthCode, cause } = each as Partial<Record<string, unknown>>
+    if ([reason, code, oauthCode].some(value => REFUSALS.has(value))) return true
+    if (typeof status === 'number') return status >= 400 && status < 500 && status !== 429
+    each = cause
+  }
+  return false
 }
 
 /** Why a token is obtained: it is needed, the current one was rejected, or the host supplied it. */

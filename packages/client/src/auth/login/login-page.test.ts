@@ -69,13 +69,13 @@ describe('the page of a login', () => {
 })
 
 describe('what a login reads and does in its page', () => {
-  it('reads the address, the network and the focus', () => {
-    const states = { onLine: true, focused: false }
-    const page = pageOf(new FakeWindow(), { navigator: states, document: { hasFocus: () => states.focused } })
+  it('reads the address and the focus', () => {
+    const states = { focused: false }
+    const page = pageOf(new FakeWindow(), { document: { hasFocus: () => states.focused } })
     expect([page.address, page.origin]).toEqual(['https://app.test/', 'https://app.test'])
-    expect([page.isOnline(), page.hasFocus()]).toEqual([true, false])
-    Object.assign(states, { onLine: false, focused: true })
-    expect([page.isOnline(), page.hasFocus()]).toEqual([false, true])
+    expect(page.hasFocus()).toBe(false)
+    states.focused = true
+    expect(page.hasFocus()).toBe(true)
   })
 
   it('leaves, replaces itself, and shows another address without losing the state of the history', () => {

@@ -24,8 +24,6 @@ export interface LoginPage {
   readonly address: string
   /** The origin of that address. */
   readonly origin: string
-  /** Whether the network is available, as far as the browser knows. */
-  isOnline(): boolean
   /** Whether this page has the focus. */
   hasFocus(): boolean
   /** Opens a blank window, or returns null if the browser blocks it. Reuses the window of an earlier call. */
@@ -67,7 +65,6 @@ export function loginPage(window: PageWindow): LoginPage {
     get origin() {
       return window.location.origin
     },
-    isOnline: () => window.navigator.onLine,
     hasFocus: () => window.document.hasFocus(),
     open() {
       const left = Math.max(0, Math.round(window.screenX + (window.outerWidth - WIDTH) / 2))

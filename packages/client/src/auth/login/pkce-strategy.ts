@@ -117,8 +117,6 @@ export class PKCEAuthStrategy extends Login {
   }
 
   protected async renew(current: LoginSession): Promise<LoginSession> {
-    if (!this.#page.isOnline())
-      throw new AuthError('Could not renew the access token: there is no network.', 'token_request_failed')
     const { life } = this
     const endsAt = this.#endOf(TOKEN_WAIT_MS)
     return this.#lock.run(() => this.#renewLocked(current, life, endsAt))
