@@ -299,7 +299,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a login window is never reported as closed while the page of the provider is open in it, whatever its opener policy',
   'REL-53': 'a clock that is hours off neither keeps a user from signing in nor makes fresh tokens look expired',
   'REL-54':
-    'a login window that ends on a page of the own origin without the callback script is named, with its address',
+    'a login window that ends on the callback page, or on one with the state of the request, and passes no answer on is named, with its address; on other pages of the own origin it may stay for any time',
   'REL-51': 'forced token refreshes are spaced: at most three at once, then one in five seconds',
   'SEC-28': 'all masking rules together have one budget for a text; what the rules might find beyond it is hidden',
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',

@@ -14,6 +14,7 @@ export class FakeLoginWindow implements LoginWindow {
   /** The window as its opener sees it. */
   seen: ReturnType<LoginWindow['state']> = 'blank'
   closed = false
+  isLoaded = true
 
   constructor(visit: (address: string) => void = () => {}) {
     this.#visit = visit
@@ -33,8 +34,8 @@ export class FakeLoginWindow implements LoginWindow {
   state(): ReturnType<LoginWindow['state']> {
     return this.seen
   }
-  location(): string | undefined {
-    return this.seen === 'returned' ? this.address.split('?', 1)[0] : undefined
+  location(): ReturnType<LoginWindow['location']> {
+    return this.seen === 'returned' ? { address: this.address, isLoaded: this.isLoaded } : undefined
   }
 }
 

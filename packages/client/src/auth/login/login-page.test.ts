@@ -206,22 +206,18 @@ describe('the window of a login', () => {
     },
   }
   it.each([
-    ['blank', { closed: false, location: { href: 'about:blank' } }, 'about:blank'],
-    ['away', { closed: false, location: elsewhere }, undefined],
+    ['blank', { closed: false, location: { href: 'about:blank' } }, 'about:blank', false],
+    ['away', { closed: false, location: elsewhere }, undefined, false],
     [
       'returned',
       { closed: false, location: { href: 'https://app.test/callback?code=1#x' } },
-      'https://app.test/callback',
+      'https://app.test/callback?code=1#x',
+      true,
     ],
-    [
-      'returned',
-      { closed: false, location: { href: 'https://app.test/callback#code=1' } },
-      'https://app.test/callback',
-    ],
-    ['gone', { closed: true, location: { href: 'about:blank' } }, 'about:blank'],
-  ])('is %s', (state, opened, location) => {
-    const window = opening(opened).page.open()
+    ['gone', { closed: true, location: { href: 'about:blank' } }, 'about:blank', true],
+  ])('is %s', (state, opened, address, isLoaded) => {
+    const window = opening({ ...opened, document: { readyState: isLoaded ? 'complete' : 'interactive' } }).page.open()
     expect(window?.state()).toBe(state)
-    expect(window?.location()).toBe(location)
+    expect(window?.location()).toEqual(address === undefined ? undefined : { address, isLoaded })
   })
 })

@@ -14,8 +14,8 @@ export interface LoginWindow {
    * `gone`: closed, or separated from this page by an opener policy; the two are indistinguishable.
    */
   state(): 'blank' | 'away' | 'returned' | 'gone'
-  /** Its address without query and hash, while it is on this origin. */
-  location(): string | undefined
+  /** Its address, and whether its page is loaded, while it is on this origin. */
+  location(): { readonly address: string; readonly isLoaded: boolean } | undefined
 }
 
 /** What a login needs from the page it runs in. */
@@ -142,6 +142,9 @@ function loginWindow(opened: Window): LoginWindow {
       if (address === undefined) return 'away'
       return address === 'about:blank' ? 'blank' : 'returned'
     },
-    location: () => href()?.split(/[?#]/, 1)[0],
+    location() {
+      const address = href()
+      return address === undefined ? undefined : { address, isLoaded: opened.document?.readyState === 'complete' }
+    },
   }
 }

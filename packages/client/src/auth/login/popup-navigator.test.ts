@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { FakeLoginPage } from '../../../test/fake-login-page.ts'
 import { LOOK_MS, PopupNavigator, SETTLED_LOOKS } from './popup-navigator.ts'
 
-const LOGIN = 'https://login.test/authorize?state=s1'
+const CALLBACK = 'https://app.test/callback.html'
+const LOGIN = `https://login.test/authorize?state=s1&redirect_uri=${encodeURIComponent(CALLBACK)}`
 const ANSWER = 'https://app.test/callback.html?code=c&state=s1'
 /** Time after which a window on another origin counts as the provider's. */
 const SETTLED_MS = LOOK_MS * (SETTLED_LOOKS + 1)
@@ -151,17 +152,73 @@ describe('a sign-in window', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('[REL-54] that ends on a page of this origin without the callback script is reported, with its address', async () => {
+  it.each([
+    ['the callback address', `${CALLBACK}?code=secret`, CALLBACK],
+    ['an address with the state', 'https://app.test/other?code=secret&state=s1', 'https://app.test/other'],
+    [
+      'an address with the state in its fragment',
+      'https://app.test/other#code=secret&state=s1',
+      'https://app.test/other',
+    ],
+  ])(
+    '[REL-54] that ends at %s without the callback script is reported, two seconds after it is loaded',
+    async (_case, address, named) => {
+      const { clock, window, settled, outcome } = await setUp()
+      window.addresses.push(address)
+      window.seen = 'returned'
+      window.isLoaded = false
+      await clock.advance(60_000)
+      window.isLoaded = true
+      await clock.advance(1_900)
+      expect(outcome()).toBeUndefined()
+      await clock.advance(1_000)
+      await settled
+      expect(outcome()).toMatchObject({ reason: 'invalid_input', message: expect.stringContaining(`${named},`) })
+      expect((outcome() as Error).message).not.toContain('secret')
+    },
+  )
+
+  it('[REL-54] that leaves the callback page for another page of this origin, without an answer, is reported', async () => {
     const { clock, window, settled, outcome } = await setUp()
-    window.addresses.push('https://app.test/not-found?code=secret')
+    window.addresses.push(`${CALLBACK}?code=secret&state=s1`)
     window.seen = 'returned'
-    await clock.advance(1_000)
-    expect(outcome()).toBeUndefined()
-    await clock.advance(3_000)
+    await clock.advance(LOOK_MS)
+    window.addresses.push('https://app.test/home')
+    await clock.advance(LOOK_MS + 1_000)
     await settled
-    expect(outcome()).toMatchObject({ reason: 'invalid_input' })
-    expect((outcome() as Error).message).toContain('https://app.test/not-found')
-    expect((outcome() as Error).message).not.toContain('secret')
+    expect(outcome()).toMatchObject({ reason: 'invalid_input', message: expect.stringContaining(`${CALLBACK},`) })
+  })
+
+  it('[REL-54] may stay on other pages of this origin for any time', async () => {
+    const { page, clock, window, settled, outcome } = await setUp()
+    for (const address of [
+      'https://app.test/idp/authorize?x=1',
+      'https://app.test/terms?state=other',
+      'https://app.test/',
+    ]) {
+      window.addresses.push(address)
+      window.seen = 'returned'
+      await clock.advance(600_000)
+      window.seen = 'away'
+      await clock.advance(60_000)
+    }
+    expect(outcome()).toBeUndefined()
+    page.answer(ANSWER)
+    await settled
+    expect(outcome()).toBe(ANSWER)
+  })
+
+  it('[REL-52] that was last seen on this origin and is gone was closed by the user', async () => {
+    const { page, clock, window, settled, outcome } = await setUp()
+    page.focused = false
+    window.addresses.push('https://app.test/idp/authorize')
+    window.seen = 'returned'
+    await clock.advance(LOOK_MS * 2)
+    window.seen = 'gone'
+    await clock.advance(1_000)
+    await settled
+    expect(outcome()).toMatchObject({ name: 'AuthError', reason: 'popup_closed' })
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('is replaced by the next one, and does not close it', async () => {

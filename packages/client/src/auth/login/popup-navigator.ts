@@ -14,8 +14,8 @@ export const SETTLED_LOOKS = 10
 const LONGEST_GAP_MS = 5_000
 /** How long after the end of a window its answer may arrive, and this page gains focus, in milliseconds. */
 const GRACE_MS = 500
-/** How often a window must be observed on this origin before its page counts as not the callback page. */
-const STRAY_LOOKS = 14
+/** How often a loaded page that has the answer must be observed before it counts as one that does not pass it on. */
+const SILENT_LOOKS = 14
 
 /**
  * The popups and hidden frames of a login.
@@ -65,7 +65,7 @@ export class PopupNavigator {
    * @param state the request's `state`; undefined for a logout, which has none
    * @returns the address of the callback page
    * @throws {AuthError} `popup_closed` when the user closed the window or another one replaced it, `invalid_input` when
-   *   it ended on a page of this origin that is not the callback page; the signal's reason when it is aborted
+   *   the page that received the answer does not pass it on; the signal's reason when it is aborted
    */
   async answer(opened: LoginWindow, address: string, state: string | undefined, signal?: AbortSignal): Promise<string> {
     signal?.throwIfAborted()
@@ -73,7 +73,8 @@ export class PopupNavigator {
     if (opened.state() === 'gone') throw closed()
     opened.navigate(address)
     return this.#answer(state, signal, (reject, settled) => {
-      void windowEnd(opened, this.#page, this.#clock, settled).then(reject)
+      const receives = (page: string) => receivesAnswer(page, address, state)
+      void windowEnd(opened, receives, this.#page, this.#clock, settled).then(reject)
       this.#abandon = () => reject(superseded())
     }).finally(() => this.close(opened))
   }
@@ -128,25 +129,46 @@ function answerOf(message: unknown, state: string | undefined): string | undefin
 }
 
 /**
- * Resolves with an error when a window has been closed by its user, or has ended on a page of this origin that is not the
- * callback page.
+ * Whether a page of this origin has received the answer to a request: it is the one that the request names, or its address has the
+ * request's `state`. Other pages of the application may stand between the provider and that one. Of a request that names
+ * none, any page has.
+ */
+function receivesAnswer(page: string, request: string, state: string | undefined): boolean {
+  const { searchParams } = new URL(request)
+  const callback = searchParams.get('redirect_uri') ?? searchParams.get('post_logout_redirect_uri')
+  if (callback === null || withoutQuery(page) === withoutQuery(callback)) return true
+  const { search, hash } = new URL(page)
+  const isOurs = (parameters: string) => new URLSearchParams(parameters.slice(1)).get('state') === state
+  return state !== undefined && (isOurs(search) || isOurs(hash))
+}
+
+const withoutQuery = (address: string): string => address.split(/[?#]/, 1)[0] ?? ''
+
+/**
+ * Resolves with an error when a window has been closed by its user, or the page that received the answer does not pass it on: it
+ * stays silent once it is loaded, or is left for another page of this origin.
  *
  * A provider's opener policy separates the window from this page as soon as its page loads, which looks as if it had
- * been closed. So `gone` counts as closed only under three conditions. The window was observed on the provider's origin
+ * been closed. A window that was last seen on this origin was closed, since its pages separate nothing. From another origin, `gone`
+ * counts as closed only under three conditions. The window was observed on the provider's origin
  * for a while (a policy separates it immediately). This page was not frozen meanwhile. And the focus returned to this
  * page, as it does when a window closes in front of it. In every other case nothing is reported: the login ends with
  * its answer, with the next login, or with its signal.
  */
 function windowEnd(
   opened: LoginWindow,
+  receives: (address: string) => boolean,
   page: Pick<LoginPage, 'hasFocus'>,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<AuthError> {
   return new Promise(resolve => {
     let looks = 0
-    let strayLooks = 0
+    let silentLooks = 0
     let lookedAt = clock.now()
+    let last: ReturnType<LoginWindow['state']> | undefined
+    /** The page that received the answer. */
+    let receiver: string | undefined
     let timer: unknown
     const after = (delayMs: number, next: () => void) => {
       timer = clock.setTimeout(next, delayMs)
@@ -156,13 +178,22 @@ function windowEnd(
       const gap = clock.now() - lookedAt
       lookedAt = clock.now()
       if (state === 'gone') {
+        if (last === 'returned') return after(GRACE_MS, () => resolve(closed()))
         const isCertain = looks >= SETTLED_LOOKS && gap <= LONGEST_GAP_MS
         if (isCertain) after(GRACE_MS, () => page.hasFocus() && resolve(closed()))
         return
       }
+      last = state
       if (state === 'away') looks++
-      strayLooks = state === 'returned' ? strayLooks + 1 : 0
-      if (strayLooks >= STRAY_LOOKS) return resolve(stray(opened.location()))
+      const shown = state === 'returned' ? opened.location() : undefined
+      const isReceiver = shown !== undefined && receives(shown.address)
+      if (shown?.isLoaded && !isReceiver && receiver !== undefined) {
+        const left = receiver
+        return after(GRACE_MS, () => resolve(silent(left)))
+      }
+      receiver = isReceiver ? withoutQuery(shown.address) : shown && receiver
+      silentLooks = isReceiver && shown.isLoaded ? silentLooks + 1 : 0
+      if (receiver !== undefined && silentLooks >= SILENT_LOOKS) return resolve(silent(receiver))
       after(LOOK_MS, look)
     }
     look()
@@ -178,7 +209,7 @@ function superseded(): AuthError {
   return new AuthError('Another sign-in window replaced this one.', 'popup_closed')
 }
 
-function stray(address = 'an unknown page'): AuthError {
+function silent(address: string): AuthError {
   return new AuthError(
     `The sign-in window ended on ${address}, which does not pass the answer on. Serve the callback page of this package there.`,
     'invalid_input',
