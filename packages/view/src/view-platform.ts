@@ -56,5 +56,12 @@ export const defaultPlatform: ViewPlatform = {
   get locks() {
     return globalThis.document && globalThis.navigator.locks
   },
-  createChannel: name => (globalThis.document && globalThis.BroadcastChannel ? new BroadcastChannel(name) : undefined),
+  createChannel(name) {
+    try {
+      return globalThis.document && new BroadcastChannel(name)
+    } catch {
+      // Absent, or denied to the page.
+      return undefined
+    }
+  },
 }

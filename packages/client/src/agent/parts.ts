@@ -111,7 +111,7 @@ export class AgentParts {
     if (!this.scope.config.tabs) return undefined
     return this.#optional('tabs', async () => {
       const createTabGroup = await features.tabs()
-      this.group = this.scope.shared = createTabGroup(this)
+      this.group = this.scope.shared = await createTabGroup(this)
       return this.group
     })
   }

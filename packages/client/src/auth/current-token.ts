@@ -2,6 +2,7 @@ import { AuthError } from '../errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
+import { TimeLimitError } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { subjectOf } from '../util/subject-fingerprint.ts'
 import { ClockSkew, ClockTime } from './access-token.ts'
@@ -319,6 +320,8 @@ const REFUSALS: ReadonlySet<unknown> = /* @__PURE__ */ new Set(['invalid_grant',
 function isRefusal(error: unknown): boolean {
   // The causes of a host's error may form a circle.
   for (let each = error, depth = 0; typeof each === 'object' && each !== null && depth < 5; depth++) {
+    // One that hangs is not called again beside itself.
+    if (each instanceof TimeLimitError) return true
     const { reason, status, code, error: oauthCode, cause } = each as Partial<Record<string, unknown>>
     if ([reason, code, oauthCode].some(value => REFUSALS.has(value))) return true
     if (typeof status === 'number') return status >= 400 && status < 500 && status !== 429

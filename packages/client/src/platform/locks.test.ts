@@ -103,6 +103,18 @@ describe('locks', () => {
     for (const each of [hold, steal]) expect(await each(page, 'a')).not.toThrow()
     expect(await tryHold(page, 'a')).toBeUndefined()
     expect((await names(page, '')).size).toBe(0)
-    expect([page, undefined, setUp().one.page].map(each => hasLocks(each))).toEqual([false, false, true])
+    expect([await hasLocks(page), await hasLocks(setUp().one.page)]).toEqual([false, true])
+  })
+
+  it('[REL-252] counts locks as absent where the browser denies them, and no other rejection', async () => {
+    let error = new DOMException('Denied.', 'SecurityError')
+    const reject = () => Promise.reject(error)
+    const page = { navigator: { locks: { request: reject, query: reject } as unknown as LockManager } }
+    for (const each of [hold, steal]) expect(await each(page, 'a')).not.toThrow()
+    expect((await names(page, '')).size).toBe(0)
+    expect(await hasLocks(page)).toBe(false)
+    error = new DOMException('The page ends.', 'InvalidStateError')
+    for (const each of [hold, steal]) await expect(each(page, 'a')).rejects.toBe(error)
+    expect(await hasLocks(page)).toBe(true)
   })
 })

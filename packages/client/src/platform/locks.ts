@@ -6,7 +6,10 @@
  * exclude each other, and share nothing that the lock guards.
  */
 
-/** A page whose browser may have locks. It has none where the page is not served over HTTPS. */
+/**
+ * A page whose browser may have locks. It has none where the page is not served over HTTPS, and denies them to pages without
+ * storage, such as a sandboxed frame.
+ */
 export interface LockPage {
   readonly navigator: { readonly locks?: LockManager }
 }
@@ -24,13 +27,23 @@ export interface HoldOptions {
   readonly onStolen?: () => void
 }
 
-/** Whether the browser has locks. */
-export function hasLocks(page: LockPage | undefined): page is LockPage {
-  return page?.navigator.locks !== undefined
+/** Whether the browser has locks, and gives them to the page. */
+export async function hasLocks(page: LockPage): Promise<boolean> {
+  let isDenied = page.navigator.locks === undefined
+  const release = await request(page, 'aiagent-probe', { ifAvailable: true, mode: 'shared' }).catch(error => {
+    isDenied = isDenial(error)
+  })
+  release?.()
+  return !isDenied
+}
+
+/** The browser forbids it to the page, now and later. Any other rejection concerns one request. */
+function isDenial(error: unknown): boolean {
+  return (error as { readonly name?: unknown } | undefined)?.name === 'SecurityError'
 }
 
 /**
- * Waits for a lock. Resolves at once in a browser without locks.
+ * Waits for a lock. Resolves at once where there are no locks.
  *
  * @throws the reason of the signal when it is aborted; `DOMException` when the page is about to end
  */
@@ -40,23 +53,33 @@ export async function hold(
   { signal, isShared, onStolen }: HoldOptions = {},
 ): Promise<Release> {
   const mode = isShared ? 'shared' : 'exclusive'
-  return (await request(page, name, { mode, ...(signal && { signal }) }, onStolen)) ?? (() => {})
+  return (await requestIfGiven(page, name, { mode, ...(signal && { signal }) }, onStolen)) ?? (() => {})
 }
 
-/** Takes a lock if it is free. Resolves with undefined if it is not, and in a browser without locks. */
+/** Takes a lock if it is free. Resolves with undefined if it is not, and where there are no locks. */
 export function tryHold(page: LockPage, name: string, onStolen?: () => void): Promise<Release | undefined> {
   return request(page, name, { ifAvailable: true }, onStolen).catch(() => undefined)
 }
 
 /** Takes a lock away from the page that holds it, before all pages that wait for it. */
 export async function steal(page: LockPage, name: string, onStolen?: () => void): Promise<Release> {
-  return (await request(page, name, { steal: true }, onStolen)) ?? (() => {})
+  return (await requestIfGiven(page, name, { steal: true }, onStolen)) ?? (() => {})
 }
 
 /** The held locks whose name has a prefix: name and holder, as the browser identifies it. */
 export async function names(page: LockPage, prefix: string): Promise<ReadonlyMap<string, string | undefined>> {
-  const { held = [] } = (await page.navigator.locks?.query()) ?? {}
+  const query = async () => page.navigator.locks?.query()
+  const { held = [] } = (await query().catch(withoutDenial)) ?? {}
   return new Map(held.flatMap(({ name, clientId }) => (name?.startsWith(prefix) ? [[name, clientId]] : [])))
+}
+
+/** As {@link request}. Locks that are denied count as absent. */
+function requestIfGiven(...given: Parameters<typeof request>): Promise<Release | undefined> {
+  return request(...given).catch(withoutDenial)
+}
+
+function withoutDenial(error: unknown): undefined {
+  if (!isDenial(error)) throw error
 }
 
 /** @returns undefined if the lock is not available, or there are no locks */

@@ -55,6 +55,18 @@ export interface PageWindow extends Window {
   }
 }
 
+/** Opens a channel between the tabs of the origin; undefined where the browser has none, or denies it to the page. */
+export function openChannel(
+  window: PageWindow,
+  name: string,
+): InstanceType<PageWindow['BroadcastChannel']> | undefined {
+  try {
+    return window.BroadcastChannel && new window.BroadcastChannel(name)
+  } catch {
+    return undefined
+  }
+}
+
 interface PageGlobals {
   readonly window: PageWindow
   readonly document: Pick<

@@ -395,28 +395,29 @@ class StoredQueue implements QueueStore {
  *
  * @param tab the id of this tab among those that share the conversation
  */
-export function createStoredQueue(
+export async function createStoredQueue(
   scope: AgentScope<never>,
   parts: { authentication: AuthenticationService; outbox: Outbox },
   tab: string | undefined,
-): StoredQueue | undefined {
-  const adapter = openStore(scope)
+): Promise<StoredQueue | undefined> {
+  const adapter = await openStore(scope)
   return adapter && new StoredQueue(scope, parts, adapter, tab)
 }
 
 /** The store that outlives the page or the process; undefined, with a warning, where there is none. */
-function openStore({ config, environment, logger }: AgentScope<never>): CacheAdapter | undefined {
+async function openStore({ config, environment, logger }: AgentScope<never>): Promise<CacheAdapter | undefined> {
   const { cache } = config
   const { page } = environment
-  const missing = findMissing(cache, page)
+  const missing = await findMissing(cache, page)
   if (missing) return void logger.warn(`\`persistQueue\` has no effect: ${missing}.`)
   return page?.window ? databaseOf(page.window) : cache.adapter
 }
 
-function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']): string | undefined {
+async function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']): Promise<string | undefined> {
   if (cache.enabled === false) return '`cache.enabled` is false'
   if (!page?.window) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
-  if (!hasLocks(page.window)) return 'the browser has no Web Locks, or the page is not served over HTTPS'
+  if (!(await hasLocks(page.window)))
+    return 'the browser has no Web Locks or denies them to the page, or the page is not served over HTTPS'
   return typeof indexedDB === 'undefined' ? 'the page has no IndexedDB' : undefined
 }
 

@@ -6,11 +6,17 @@ export const DATABASE = 'aiagent'
 
 /** Whether the origin of the page has the database, or may have it. To open it would create it. */
 export async function hasDatabase(): Promise<boolean> {
-  if (typeof indexedDB === 'undefined') return false
-  // Firefox 125 and older do not list them.
-  if (!('databases' in indexedDB)) return true
-  const databases = await indexedDB.databases()
-  return databases.some(({ name }) => name === DATABASE)
+  try {
+    // Throws where the browser denies the stores, as in a sandboxed frame. Chromium leaves a rejection of its own behind there.
+    void globalThis.localStorage
+    if (typeof indexedDB === 'undefined') return false
+    // Firefox 125 and older do not list them.
+    if (!('databases' in indexedDB)) return true
+    const databases = await indexedDB.databases()
+    return databases.some(({ name }) => name === DATABASE)
+  } catch {
+    return false
+  }
 }
 
 /** A stored value. An adapter must store and return the whole entry, including unknown fields. */

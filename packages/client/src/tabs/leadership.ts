@@ -74,8 +74,10 @@ export class Leadership {
       this.#release = release
       this.#handle(true)
     }
-    // Rejected where the wait was ended.
     const held = isTaking ? steal(window, name, onStolen) : hold(window, name, { signal: waiting.signal, onStolen })
-    held.then(granted, () => {})
+    // Rejected where the wait was ended, here or by the browser.
+    held.then(granted, () => {
+      if (this.#waiting === waiting) this.#waiting = undefined
+    })
   }
 }

@@ -5,7 +5,7 @@ import type { Transport, TransportListener } from '../chat/transport.ts'
 import type { DeliveryRecord } from '../log/delivery.ts'
 import type { DeliveryUpdate } from '../log/delivery-state.ts'
 import { hasLocks } from '../platform/locks.ts'
-import type { PageWindow } from '../platform/page.ts'
+import { openChannel, type PageWindow } from '../platform/page.ts'
 import { clearStored } from '../storage/clear-stored.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
@@ -367,11 +367,18 @@ export class TabGroup implements SharedConversation {
 }
 
 /** Shares the conversation where the browser can; undefined elsewhere. */
-export function createTabGroup(parts: TabParts): TabGroup | undefined {
+export async function createTabGroup(parts: TabParts): Promise<TabGroup | undefined> {
   const { environment, config, logger } = parts.scope
   const window = environment.page?.window
-  // A browser has locks only where the page is served over HTTPS.
-  if (hasLocks(window) && window.BroadcastChannel && config.sessionId === undefined) return new TabGroup(parts, window)
-  logger.warn('`tabs` has no effect: it needs a page with Web Locks, and no `sessionId`.')
+  if (window && config.sessionId === undefined && (await canShare(window))) return new TabGroup(parts, window)
+  logger.warn(
+    '`tabs` has no effect: it needs a page with Web Locks and BroadcastChannel, over HTTPS and with site data allowed, and no `sessionId`.',
+  )
   return undefined
+}
+
+async function canShare(window: PageWindow): Promise<boolean> {
+  const channel = openChannel(window, 'aiagent-probe')
+  channel?.close()
+  return channel !== undefined && hasLocks(window)
 }

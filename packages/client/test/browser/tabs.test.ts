@@ -1,10 +1,46 @@
 import { launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Frame, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { describeInPages, makeHost, openHost } from './client-page.ts'
 
 const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
+
+describeInPages('a frame to which the browser denies locks, channels and stores', at => {
+  it('[REL-252] converses alone, says so, and leaves no unhandled rejection', async () => {
+    const page = await at.context.newPage()
+    const errors: unknown[] = []
+    const lines: string[] = []
+    page.on('pageerror', error => errors.push(error))
+    page.on('console', message => lines.push(message.text()))
+    await page.goto(at.stage.pages.url)
+    await page.evaluate(() => {
+      const frame = document.createElement('iframe')
+      frame.sandbox.add('allow-scripts')
+      frame.src = location.href
+      document.body.append(frame)
+    })
+    await page.waitForFunction(() => frames.length === 1)
+    const frame = page.frames()[1] as Frame
+    await frame.waitForFunction(() => 'createHost' in globalThis)
+    const config = { id: 'help', endpoint: at.stage.service.url, tabs: 'share', persistQueue: true, resume: true }
+    await frame.evaluate(text => {
+      globalThis.rejections = []
+      addEventListener('unhandledrejection', ({ reason }) => void globalThis.rejections.push(String(reason)))
+      globalThis.host = globalThis.createHost(JSON.parse(text))
+    }, JSON.stringify(config))
+    await frame.evaluate(() => host.initialize())
+    await frame.evaluate(() => host.connect())
+    await frame.evaluate(() => host.send('alone'))
+    await frame.waitForFunction(() => host.talk().length === 2)
+    await frame.evaluate(() => host.logout())
+    expect(await frame.evaluate(() => globalThis.rejections)).toEqual([])
+    expect(errors).toEqual([])
+    for (const option of ['tabs', 'persistQueue'])
+      expect(lines.filter(line => line.includes(`\`${option}\` has no effect`))).toHaveLength(1)
+    expect(lines.filter(line => line.includes('Could not remove'))).toEqual([])
+  })
+})
 
 describeInPages('five tabs that share a conversation', at => {
   const service = () => at.stage.service.emulator
@@ -212,3 +248,7 @@ describeInPages('five tabs that share a conversation', at => {
       }),
   )
 })
+
+declare global {
+  var rejections: string[]
+}

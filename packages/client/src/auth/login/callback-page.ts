@@ -68,17 +68,17 @@ export const CALLBACK_SCRIPT = `(function (page) {
     return
   }
   if (page.opener) page.opener.postMessage(answer, origin)
-  if (page.BroadcastChannel) {
+  try {
     var channel = new page.BroadcastChannel('${CHANNEL_PREFIX}' + (state || 'logout'))
     channel.postMessage(answer)
     channel.close()
-  }
+  } catch (error) {}
   page.close()
 })(window)
 `
 
 /** Hash of the script in the page, as in its content policy. A test compares it with the script. */
-const SCRIPT_HASH = 'sha256-5QlqVsViNYfZkHuPHfZBNNabDQNhIuLX1BZFnC+u6w4='
+const SCRIPT_HASH = 'sha256-bhwaCWkNDrdYOyZEnLZKq3eCY5taRuiJPIcmPhnJ+eQ='
 
 /**
  * The whole page, to be served at the redirect address: static, without external resources, with its own content

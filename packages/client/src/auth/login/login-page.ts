@@ -1,5 +1,5 @@
 import type { LockPage } from '../../platform/locks.ts'
-import type { PageWindow } from '../../platform/page.ts'
+import { openChannel, type PageWindow } from '../../platform/page.ts'
 
 /** A window that was opened for a login. */
 export interface LoginWindow {
@@ -88,8 +88,8 @@ export function loginPage(window: PageWindow): LoginPage {
         if (event.origin === window.location.origin) listener(event.data)
       }
       window.addEventListener('message', onMessage)
-      // Absent in old web views. Answers then come by message only.
-      const channel = window.BroadcastChannel && new window.BroadcastChannel(name)
+      // Without one, as in old web views, answers come by message only.
+      const channel = openChannel(window, name)
       if (channel) channel.onmessage = (event: MessageEvent<unknown>) => listener(event.data)
       return () => {
         window.removeEventListener('message', onMessage)
