@@ -562,6 +562,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a renewal of a token that failed by the network, a limit or the service is tried again after a minute, and when page or network return, one at a time, until the token expires; a refusal is final, and `tokenExpiring` is emitted once',
   'REL-252':
     'what the browser has and denies to the page (locks, channels, databases, stores) counts as absent: the option that needs it has no effect and says so once, nothing hangs, and no unhandled rejection is left',
+  'REL-253':
+    'the effort for a frame or a message does not grow with the number of those that wait, were recovered or are in the transcript',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

@@ -8,6 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
+import { Fifo } from '../util/fifo.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import type { MessageProcessor } from './handlers.ts'
 import { emitInbound, emitUnreadable, historyOf, type InboundEventType } from './inbound-events.ts'
@@ -32,7 +33,8 @@ export class Inbox implements ChatObserver {
   readonly #working: WorkingState
   /** Limit of the handler that others wait for. */
   #limit: unknown
-  #waiting: unknown[] | undefined
+  /** The frames behind the message whose handler runs, and that message: the next one to wait takes over the frames. */
+  #waiting: { readonly frames: Fifo<unknown> } | undefined
   /** Length of all waiting frames. */
   #waitingLength = 0
   /** The conversation: a listener or a handler may end it. */
@@ -70,7 +72,7 @@ export class Inbox implements ChatObserver {
     if (!this.#waiting) return this.#take(data)
     const length = this.#waitingLength + lengthOf(data)
     if (length > MAX_WAITING_LENGTH) return this.#connection.refuseFrames()
-    this.#waiting.push(data)
+    this.#waiting.frames.push(data)
     this.#waitingLength = length
   }
 
@@ -120,7 +122,7 @@ export class Inbox implements ChatObserver {
 
   #await(message: Message, result: PromiseLike<unknown>, era: Era): void {
     // This message may have waited itself: the others still do.
-    const waiting = [...(this.#waiting ?? [])]
+    const waiting = { frames: this.#waiting?.frames ?? new Fifo() }
     if (!era.isOver) this.#waiting = waiting
     const go = (tell: () => void) => {
       // The conversation ended while the handler ran, or its time was over.
@@ -129,8 +131,8 @@ export class Inbox implements ChatObserver {
       try {
         tell()
         // One of these may make the rest wait again, or its listener may end the conversation.
-        while (this.#waiting === waiting && waiting.length > 0) {
-          const next = waiting.shift()
+        while (this.#waiting === waiting && waiting.frames.size > 0) {
+          const next = waiting.frames.shift()
           this.#waitingLength -= lengthOf(next)
           this.#take(next)
         }

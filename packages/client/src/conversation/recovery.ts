@@ -391,8 +391,11 @@ class FollowedSession {
   readonly opening: Opening
   /** Number of the last processed frame; undefined where it is unknown. */
   lastSeq: number | undefined
-  /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
-  #processed: Map<number, string> | undefined
+  /**
+   * The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. A number is at
+   * the place of its remainder.
+   */
+  #processed: { readonly seq: number; readonly identity: string }[] | undefined
   /** What a history call has recovered, by fingerprint: the chat may send it too, also after another reconnect. */
   readonly #recovered = new Map<string, KnownMessage[]>()
   /** Time of the last message before those that a history may show: at first that of the opening, by the clock of the page. */
@@ -415,14 +418,13 @@ class FollowedSession {
   }
 
   has(seq: number, frame: Frame): boolean {
-    return this.#processed?.get(seq) === identityOf(frame)
+    const kept = this.#processed?.[seq % KEPT_NUMBERS]
+    return kept?.seq === seq && kept.identity === identityOf(frame)
   }
 
   add(seq: number, frame: Frame): void {
-    this.#processed ??= new Map()
-    const kept = this.#processed
-    kept.set(seq, identityOf(frame))
-    if (kept.size > KEPT_NUMBERS) for (const oldest of kept.keys()) return void kept.delete(oldest)
+    this.#processed ??= []
+    this.#processed[seq % KEPT_NUMBERS] = { seq, identity: identityOf(frame) }
   }
 
   addRecovered(messages: readonly Message[]): void {

@@ -65,6 +65,8 @@ export class MessageLog {
   /** Sum of the lengths from `#first` on. */
   #length = 0
   #snapshot: readonly TranscriptEntry[] | undefined
+  /** The message ids of the entries; created with the first search. */
+  #shown: Set<string | undefined> | undefined
   /** Number of the last id, where no agent creates one. */
   #lastId = 0
   #missing: KnownMessage[] | undefined
@@ -142,6 +144,7 @@ export class MessageLog {
       this.#sizes.push(size)
       this.#length += size
       this.#snapshot = undefined
+      this.#shown?.add(message.messageId)
       if (record) record.isShown = true
       removed = this.#trim()
     }
@@ -221,7 +224,7 @@ export class MessageLog {
       this.#sizes.splice(position, 0, size)
       this.#length += size
     }
-    this.#snapshot = undefined
+    this.#snapshot = this.#shown = undefined
     return { inserted, removed: this.#trim() }
   }
 
@@ -296,6 +299,12 @@ export class MessageLog {
     }))
   }
 
+  /** Whether an entry shows the message with an id. */
+  shows(id: string): boolean {
+    this.#shown ??= new Set(this.entries().map(({ message }) => message.messageId))
+    return this.#shown.has(id)
+  }
+
   /** How many entries are stored. */
   get size(): number {
     return this.#entries.length - this.#first
@@ -320,7 +329,7 @@ export class MessageLog {
     this.#entries = []
     this.#sizes = []
     this.#first = this.#length = 0
-    this.#snapshot = undefined
+    this.#snapshot = this.#shown = undefined
     this.#scope?.emit('transcriptCleared', () => ({}))
   }
 
@@ -346,6 +355,7 @@ export class MessageLog {
     const first = this.#first
     while (this.#first < entries.length && (entries.length - this.#first > maxEntries || this.#length > maxBytes)) {
       this.#length -= this.#sizes[this.#first] ?? 0
+      this.#shown?.delete(entries[this.#first]?.message.messageId)
       entries[this.#first++] = undefined
     }
     const removed = this.#first - first

@@ -435,7 +435,7 @@ export class Outbox implements ChatObserver {
     const { message } = entry
     const context = message.role === ROLE.CONTEXT ? message.messageData?.context : undefined
     if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#context.merge(context)
-    const isShown = isAgain && log.entries().some(each => each.message.messageId === message.messageId)
+    const isShown = isAgain && log.shows(entry.id)
     shared?.handleAccepted(entry)
     const timestamp = message.timestamp ?? environment.clock.now()
     if (!isShown) log.record(message, 'sent', timestamp, undefined, size, false, entry)
