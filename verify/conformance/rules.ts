@@ -564,6 +564,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'what the browser has and denies to the page (locks, channels, databases, stores) counts as absent: the option that needs it has no effect and says so once, nothing hangs, and no unhandled rejection is left',
   'REL-253':
     'the effort for a frame or a message does not grow with the number of those that wait, were recovered or are in the transcript',
+  'REL-254':
+    'masking rules that could not be loaded are loaded again with the next connection, and after a message was refused for want of them',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

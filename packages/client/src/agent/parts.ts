@@ -67,7 +67,8 @@ export class AgentParts {
     const onUserChange = () => this.lifecycle?.handleUserChange()
     const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange }
     this.authentication = new AuthenticationService(config.auth, ofAuthentication, scope)
-    this.masking = new Masking(config.masking)
+    const reloadRules = () => this.start.reloadMissingRules()
+    this.masking = new Masking(config.masking, reloadRules)
     this.log = new MessageLog(config.transcript, scope)
     this.context = new ContextStore(scope)
     this.contextRestored = this.context.restore()
@@ -78,6 +79,7 @@ export class AgentParts {
     this.session = new ChatSession(scope, this.context, this.log, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
     this.connection = new Connection(scope, this.policy, this)
+    this.connection.observe({ handleConnected: reloadRules })
     this.chat = new Chat(scope, this)
     this.liveness = new Liveness(scope, this.connection, this.session)
     this.outbox = new Outbox(scope, this)

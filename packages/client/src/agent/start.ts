@@ -32,6 +32,8 @@ export class Start {
   /** The last load of the user. A newer one, a sign-out and `destroy()` end it. */
   #userEra = new Era()
   #rulesMissing = false
+  /** The era in which the rules are loaded again. */
+  #reloading: Era | undefined
   /** Language that the host has chosen for the REST calls; without one the agent's own is used (FLOW-17). */
   language: string | undefined
   /**
@@ -267,6 +269,24 @@ export class Start {
     } catch (error) {
       if (!era.isOver) throw error
     }
+  }
+
+  /** Loads masking rules again that could not be loaded: the network may be back. Never fails. */
+  reloadMissingRules(): void {
+    const scope = this.#scope
+    const { loaded } = scope.facts
+    const era = this.#userEra
+    if (!this.#rulesMissing || !loaded || this.#reloading === era) return
+    this.#reloading = era
+    const load = async (signal: AbortSignal) => {
+      const rules = await loadRules(loaded, scope, signal)
+      signal.throwIfAborted()
+      this.#reloading = undefined
+      this.#rulesMissing = rules === 'unknown'
+      this.#masking.settle(rules)
+    }
+    // Ended by a sign-out, or by a load of the user.
+    era.during(load).catch(() => {})
   }
 
   /** Loads the user again when the masking rules could not be loaded. */

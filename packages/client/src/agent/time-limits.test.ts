@@ -1,4 +1,4 @@
-import { eventually } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { passing, rejection, setUp } from '../../test/agent-harness.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
@@ -377,6 +377,32 @@ describe('masking rules that never arrive', () => {
       await agent.destroy()
     },
   )
+
+  it('[REL-254] are loaded with the next connection, and otherwise after a message was refused', async () => {
+    const { clock, agents, sent, setIntercept } = setUpHanging(1, { id: 'billing', masking: { required: true } })
+    const [agent] = agents as [AiAgent]
+    const loads = () => sent.filter(request => RULES.test(request)).length
+    setIntercept(request => (RULES.test(request) ? Promise.resolve(new Response('{}', { status: 400 })) : undefined))
+    await agent.initialize()
+    const before = loads()
+    await agent.connect()
+    await eventually(() => loads() === before + 1, 'another try with the connection')
+    await turnEventLoop()
+    expect(await rejection(agent.send(SECRET))).toMatchObject({ reason: 'masking_unavailable' })
+    await eventually(() => loads() === before + 2, 'another try after the refusal')
+    await turnEventLoop()
+    setIntercept()
+    expect(await rejection(agent.send(SECRET))).toMatchObject({ reason: 'masking_unavailable' })
+    await eventually(() => agent.previewMasking(SECRET).isActive, 'the rules')
+    await agent.send(SECRET)
+    expect(agent.getTranscript().at(-1)?.message.content).not.toContain(SECRET)
+    expect(loads()).toBe(before + 3)
+    await passing(clock, agent.disconnect())
+    await agent.connect()
+    await turnEventLoop()
+    expect(loads()).toBe(before + 3)
+    await agent.destroy()
+  })
 
   it.each(['logout', 'destroy'] as const)('[REST-09] end with %s()', async end => {
     const { clock, hanging, agents, sent, setIntercept } = setUpHanging(1, { id: 'billing' })

@@ -45,10 +45,13 @@ export type FoundRules = DataMasker | 'none' | 'unknown'
  */
 export class Masking {
   readonly #isRequired: boolean
+  readonly #onMissing: (() => void) | undefined
   #masker: DataMasker | undefined
 
-  constructor({ required = false }: MaskingConfig) {
+  /** @param onMissing called when a message was refused for want of rules */
+  constructor({ required = false }: MaskingConfig, onMissing?: () => void) {
     this.#isRequired = required
+    this.#onMissing = onMissing
   }
 
   /** Applies a loaded state. For `unknown`, the earlier rules stay active: more is hidden rather than less. */
@@ -64,6 +67,7 @@ export class Masking {
   maskOutgoing(content: string, messageId: string): string {
     if (this.#masker) return this.#masker.mask(content)
     if (!this.#isRequired) return content
+    this.#onMissing?.()
     throw new MessageError(
       'The message was not sent: masking is required, and the service returned no usable rules. The log has the reason.',
       'masking_unavailable',
