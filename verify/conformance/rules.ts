@@ -566,6 +566,11 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the effort for a frame or a message does not grow with the number of those that wait, were recovered or are in the transcript',
   'REL-254':
     'masking rules that could not be loaded are loaded again with the next connection, and after a message was refused for want of them',
+  'REL-255':
+    "an agent, and every other public object of the library, works in Vue's `ref()`, `reactive()` and `data()`",
+  'REL-256': 'an Angular application with zone.js becomes stable beside a connected chat',
+  'REL-257':
+    'a service worker of type module converses, built with the export condition `worker`; without it the error says so',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

@@ -6,7 +6,7 @@ import { AiAgent } from '@aiagent/client'
 import { createConversationView } from '@aiagent/view'
 import { renderToString as renderSolid } from 'solid-js/web'
 import { afterAll, expect, it } from 'vitest'
-import { createSSRApp, defineComponent, effectScope, h } from 'vue'
+import { createSSRApp, defineComponent, effectScope, h, reactive, ref } from 'vue'
 import { renderToString as renderVue } from 'vue/server-renderer'
 import type { ReactVersion } from '../bindings.ts'
 import { isConnected } from '../is-connected.ts'
@@ -106,6 +106,15 @@ it('a rendering on a server leaves no listener, with Solid', async () => {
   const { view, count } = countedView()
   expect(renderSolid(() => createConversation(view)().connection.state)).toBe('idle')
   await expect.poll(count).toBe(0)
+})
+
+it('an agent in ref() and reactive() is used as it is', () => {
+  const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })
+  const heard: unknown[] = []
+  const kept = reactive({ agent, list: [ref(agent).value] })
+  kept.agent.on('transcriptCleared', () => heard.push('cleared'))
+  for (const each of [kept.agent, kept.list[0]]) each?.clearTranscript()
+  expect(heard).toEqual(['cleared', 'cleared'])
 })
 
 it('a ref outside of components listens until its effect scope ends', () => {

@@ -6,7 +6,10 @@ import { explain } from './explain.ts'
 import type { features as inPages } from './features.ts'
 import { PortalLifecycle } from './portal-lifecycle.ts'
 
-/** As in features.ts: on Node a file is read faster than a second round of imports is resolved. */
+/**
+ * As in features.ts: on Node a file is read faster than a second round of imports is resolved, and a service worker, with the
+ * condition `worker`, must not import anything later.
+ */
 export const features: typeof inPages = {
   contactCenter: async () => PortalLifecycle,
   explain: async () => explain,

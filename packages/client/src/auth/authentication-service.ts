@@ -517,4 +517,8 @@ export class AuthenticationService {
     this.#era = this.#era.end(error)
     this.#source = { ...this.#source, anonymous: undefined, isAnonymousUntilLogin: false, isInitialized: false }
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'AuthenticationService'
+  }
 }

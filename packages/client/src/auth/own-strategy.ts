@@ -113,6 +113,10 @@ export abstract class OwnStrategy implements Required<Omit<AuthStrategy, 'setTok
   getDomain(): string | undefined {
     return undefined
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'OwnStrategy'
+  }
 }
 
 /** Whether a strategy is one of this library, also of another copy of it: an entry may be in a separate bundle. */

@@ -163,6 +163,10 @@ export class MessageProcessor {
     this.#usual = this.#list.find(handler => handler instanceof AgentMessageHandler)
     return this.#list
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'MessageProcessor'
+  }
 }
 
 function ownHandlers(options: TokenRefreshHandlerOptions): BaseMessageHandler[] {

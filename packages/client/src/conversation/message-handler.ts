@@ -126,6 +126,10 @@ export abstract class BaseMessageHandler {
   abstract canHandle(message: Message): boolean
   /** Handles the message. If it fails, the error is logged, and only `message` is emitted. */
   abstract handle(message: Message): Awaitable<HandlerResult>
+
+  get [Symbol.toStringTag](): string {
+    return 'BaseMessageHandler'
+  }
 }
 
 // Shared by all results, so a listener must not be able to change them.

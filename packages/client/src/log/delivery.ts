@@ -238,6 +238,10 @@ export class Delivery {
   cancel(): boolean {
     return this.#actions.cancel(this.#entry)
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'Delivery'
+  }
 }
 
 /** Lets the text of a message go that is not written again, unless somebody shows it or its fate is still to be found out. */

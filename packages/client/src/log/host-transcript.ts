@@ -54,4 +54,8 @@ export class Transcript {
   clear(): void {
     this.#log.clear()
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'Transcript'
+  }
 }

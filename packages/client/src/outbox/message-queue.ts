@@ -86,4 +86,8 @@ export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> {
   #find(id: string): Entry | undefined {
     return this.#entries.find((entry, index) => index >= this.#head && entry.id === id)
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'MessageQueue'
+  }
 }

@@ -8,7 +8,7 @@ export interface Clock {
    * Runs a callback once, after a delay in milliseconds. A delay above 2^31-1 is reduced to that, the maximum of the
    * platform's timers.
    *
-   * A `background` timer does not keep a Node process alive.
+   * A `background` timer keeps neither a Node process alive nor an Angular application unstable.
    */
   setTimeout(callback: () => void, delayMs: number, options?: { background?: boolean }): unknown
   /** Cancels a timer by the handle from {@link setTimeout}. Does nothing for a timer that has fired. */

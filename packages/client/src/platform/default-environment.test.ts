@@ -23,6 +23,34 @@ describe('defaultEnvironment', () => {
     expect(new Set(made).size).toBe(50)
   })
 
+  it('[REL-256] starts background timers outside of the zone of zone.js, and runs their callbacks in it', () => {
+    const zones = ['angular']
+    const within = <T>(zone: string, work: () => T): T => {
+      zones.push(zone)
+      try {
+        return work()
+      } finally {
+        zones.pop()
+      }
+    }
+    const started: { readonly zone: string | undefined; readonly run: () => void }[] = []
+    vi.stubGlobal('setTimeout', (run: () => void) => started.push({ zone: zones.at(-1), run }))
+    vi.stubGlobal('Zone', {
+      root: { run: (work: () => unknown) => within('root', work) },
+      get current() {
+        const zone = zones.at(-1) as string
+        return { wrap: (callback: () => void) => () => within(zone, callback) }
+      },
+    })
+    const ran: unknown[] = []
+    const { clock } = defaultEnvironment()
+    for (const background of [true, false]) clock.setTimeout(() => void ran.push(zones.at(-1)), 10, { background })
+    zones.pop()
+    for (const { run } of started) run()
+    expect(started.map(({ zone }) => zone)).toEqual(['root', 'angular'])
+    expect(ran).toEqual(['angular', undefined])
+  })
+
   it('has no store outside a page, even if the runtime has one by that name', () => {
     vi.stubGlobal('sessionStorage', new FakeStorage())
     expect(defaultEnvironment().sessionStorage).toBeUndefined()

@@ -23,6 +23,12 @@ export function defaultEnvironment(): Environment {
   return (platform ??= Object.freeze(readPlatform()))
 }
 
+/** zone.js, with which Angular waits for every timer that was started in its zone before it counts as stable. */
+interface ZoneGlobal {
+  readonly root: { run<T>(work: () => T): T }
+  readonly current: { wrap(callback: () => void, source: string): () => void }
+}
+
 function readPlatform(): Environment {
   return {
     fetch: (input, init) => globalThis.fetch(input, init),
@@ -31,11 +37,16 @@ function readPlatform(): Environment {
       now: () => Date.now(),
       monotonic: () => globalThis.performance.now(),
       setTimeout(callback, delayMs, options) {
-        // A longer delay would overflow, and the timer would fire at once.
-        const handle: unknown = globalThis.setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))
+        const start = (run: () => void): unknown =>
+          // A longer delay would overflow, and the timer would fire at once.
+          globalThis.setTimeout(run, Math.min(delayMs, LONGEST_TIMER_MS))
+        if (!options?.background) return start(callback)
+        const { Zone } = globalThis as { Zone?: ZoneGlobal }
+        const run = Zone?.current.wrap(callback, 'aiagent') ?? callback
+        const handle = Zone ? Zone.root.run(() => start(run)) : start(run)
         // Only Node and compatible runtimes return an object; browsers return a number and have no process to keep
         // alive.
-        if (options?.background) (handle as { unref?: () => void }).unref?.()
+        ;(handle as { unref?: () => void }).unref?.()
         return handle
       },
       clearTimeout: handle => globalThis.clearTimeout(handle as number | undefined),

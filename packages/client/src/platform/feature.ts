@@ -17,8 +17,11 @@ export async function feature<Part>(clock: Clock, name: string, load: () => Prom
     return await withTimeLimit(clock, LIMIT_MS, undefined, load)
   } catch (cause) {
     if (cause instanceof SDKError) throw cause
-    const message = `Could not load the part "${name}" of the library. Check that its files are deployed, and reload the page.`
-    throw new SDKError(message, 'MODULE_LOAD_FAILED', { cause })
+    const remedy =
+      'ServiceWorkerGlobalScope' in globalThis
+        ? 'A service worker must not load files later: build it with the export condition "worker".'
+        : 'Check that its files are deployed, and reload the page.'
+    throw new SDKError(`Could not load the part "${name}" of the library. ${remedy}`, 'MODULE_LOAD_FAILED', { cause })
   }
 }
 

@@ -359,6 +359,10 @@ export class ApiHelper {
   readonly #logRateLimit: RateLimitCallback = ({ operation, retryInMs }) => {
     this.#config.logger?.warn(`${operation} is repeated in ${retryInMs} ms: the service limits the rate of calls.`)
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'ApiHelper'
+  }
 }
 
 /** The store of responses that all agents of the page or process share. */

@@ -62,6 +62,10 @@ export class MemoryCacheAdapter implements CacheAdapter {
   keys(prefix = ''): string[] {
     return [...(this.#entries?.keys() ?? [])].filter(key => key.startsWith(prefix))
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'MemoryCacheAdapter'
+  }
 }
 
 /** Length of a value as JSON; 0 for one that JSON cannot represent. */

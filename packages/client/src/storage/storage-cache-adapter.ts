@@ -76,6 +76,10 @@ export class StorageCacheAdapter implements CacheAdapter {
     }
     return [...keys]
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'StorageCacheAdapter'
+  }
 }
 
 /** One adapter per browser store: every agent of the page must find what the store rejected. */

@@ -380,7 +380,7 @@ export class TabLink {
   #lookAfter(): void {
     const membership = this.#membership
     if (!membership || this.#hasLeft()) return
-    membership.timer = this.#clock.setTimeout(() => this.#lookAfter(), LOOK_MS)
+    membership.timer = this.#clock.setTimeout(() => this.#lookAfter(), LOOK_MS, { background: true })
     if (this.isLeader) return void this.#findEnded(membership)
     if (this.#isResting) return
     const next = this.#watch.look()

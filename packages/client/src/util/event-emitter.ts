@@ -127,6 +127,11 @@ export class EventEmitter<Events extends object> {
     entry.release?.()
     this.#entries = this.#entries.filter(each => each !== entry)
   }
+
+  /** Names the class. Vue's `reactive()` leaves alone what is no plain object by this name: a proxy has no private members. */
+  get [Symbol.toStringTag](): string {
+    return 'EventEmitter'
+  }
 }
 
 /** The events of an object for a host: it can listen to them, not emit them. */
@@ -174,5 +179,9 @@ export class Subscribable<Events extends object> {
   /** Number of listeners that an event of that name would reach. */
   listenerCount(name: keyof Events): number {
     return this.#events.listenerCount(name)
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Subscribable'
   }
 }

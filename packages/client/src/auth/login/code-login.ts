@@ -93,4 +93,8 @@ export class CodeLogin {
   #providerOf(redirectUri: string): Provider {
     return { ...this.#provider, config: { ...this.#provider.config, redirectUri } }
   }
+
+  get [Symbol.toStringTag](): string {
+    return 'CodeLogin'
+  }
 }
