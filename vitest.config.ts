@@ -25,6 +25,19 @@ const computing = { maxWorkers: availableParallelism(), sequence: { groupOrder: 
 /** What every project needs to run from source, without a build. */
 const fromSource = { plugins: [seedProperties()], resolve: { conditions }, ssr: { resolve: { conditions } } }
 
+/** The client as it is built: for the scenarios of `npm run conformance -- --built`. */
+const builtClient = {
+  alias: [
+    { find: /^@aiagent\/client$/, replacement: built('index.js') },
+    { find: /^@aiagent\/client\/(.+)$/, replacement: built('$1.js') },
+    { find: /^#(features|strategies|websocket)$/, replacement: built('$1.node.js') },
+  ],
+}
+
+function built(file: string): string {
+  return `${import.meta.dirname}/packages/client/dist/${file}`
+}
+
 const inProcessTests = [
   'packages/{client,protocol,view}/src/**/*.test.ts',
   'packages/emulator/src/!(node|state)/**/*.test.ts',
@@ -89,6 +102,7 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'conformance',
+          ...(process.env['CONFORMANCE_BUILT'] && builtClient),
           ...limits,
           ...sharedThreads,
           ...computing,

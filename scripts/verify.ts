@@ -18,6 +18,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['examples'],
   ['docs', '--check'],
   ['build'],
+  ['conformance', '--built', '--weather', 'drawn'],
   ['size'],
   ['api', '--check'],
   ['knip'],

@@ -571,6 +571,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-256': 'an Angular application with zone.js becomes stable beside a connected chat',
   'REL-257':
     'a service worker of type module converses, built with the export condition `worker`; without it the error says so',
+  'REL-258':
+    'what stands between a client and a real service (caches, marks, large ids, repetitions, ended connections, limits, repairs, portals, proxies) changes the outcome of no conversation that gets through, ends a start with an error that names it, and loses no message',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

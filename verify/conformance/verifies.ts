@@ -1,5 +1,7 @@
+import type { WeatherName } from '@aiagent/emulator'
 import { it } from 'vitest'
 import { findRule } from './rules.ts'
+import { weathersFor } from './weathers.ts'
 import { inProcess, overPort, type Service, type ServiceOptions, type Wire } from './wire.ts'
 
 /** Longer than any single wait within a scenario, so that the wait can report what did not happen. */
@@ -23,8 +25,20 @@ export function verifiesOnEachWire(rules: RuleIds, title: string, run: Scenario,
 }
 
 function declare(title: string, wire: Wire, run: Scenario, options: ServiceOptions): void {
+  declareIn(undefined, title, wire, run, options)
+  for (const weather of weathersFor(title)) declareIn(weather, `${title} (weather: ${weather})`, wire, run, options)
+}
+
+function declareIn(
+  weather: WeatherName | undefined,
+  title: string,
+  wire: Wire,
+  run: Scenario,
+  options: ServiceOptions,
+): void {
   it(title, { timeout: LIMIT_MS }, async () => {
     const service = await wire.serve(options)
+    if (weather) service.enter(weather)
     try {
       await run(service)
     } catch (error) {

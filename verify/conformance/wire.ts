@@ -1,5 +1,14 @@
 import { AiAgent, type AiAgentConfig, type Environment } from '@aiagent/client'
-import { createEmulator, type Emulator, type EmulatorFaults, type EmulatorOptions } from '@aiagent/emulator'
+import {
+  createEmulator,
+  type Emulator,
+  type EmulatorFaults,
+  type EmulatorOptions,
+  type FaultInForce,
+  type FaultSelection,
+  WEATHERS,
+  type WeatherName,
+} from '@aiagent/emulator'
 import { serveEmulator } from '@aiagent/emulator/node'
 import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
 import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
@@ -82,13 +91,36 @@ export class Service {
   readonly #parts: ServiceParts
   readonly #agents: AiAgent[] = []
   readonly #raw: RawService[] = []
+  /** Ids of the faults of the weather. */
+  readonly #weather = new Set<string>()
 
   constructor(parts: ServiceParts) {
     this.#parts = parts
     this.endpoint = parts.endpoint
     this.control = parts.control
-    this.faults = parts.faults
+    this.faults = this.#besideWeather(parts.faults)
     this.clock = new ObservedClock(parts.time ?? systemClock)
+  }
+
+  /** Plays the rest of the scenario in a weather that passes. */
+  enter(weather: WeatherName): void {
+    for (const fault of WEATHERS[weather].passing) this.#weather.add(this.#parts.faults.add(fault).id)
+  }
+
+  /** The faults of the scenario: it neither counts nor lifts the weather. */
+  #besideWeather(all: EmulatorFaults): EmulatorFaults {
+    const inForce = () => all.inForce().filter(({ id }) => !this.#weather.has(id))
+    const fits = ({ id, fault }: FaultInForce, given: FaultSelection) =>
+      (given.id ?? id) === id && (given.kind ?? fault.kind) === fault.kind
+    return {
+      add: fault => all.add(fault),
+      schedule: entries => all.schedule(entries),
+      inForce,
+      lift: (given = {}) =>
+        inForce()
+          .filter(each => fits(each, given))
+          .reduce((count, { id }) => count + all.lift({ id }), 0),
+    }
   }
 
   /** Environment of an agent or a helper that uses the service; with a new tab unless one is given. */

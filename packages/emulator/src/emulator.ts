@@ -206,7 +206,13 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       if (availability.isClosed || url.origin !== origin) throw unreachable(url.origin)
       // The owner of the object may control it: no address is checked, and it works during a restart.
       if (isControl(url)) return controlApp.fetch(request)
-      return rejectOnAbort(request.signal, () => availability.whileUp(async () => app.fetch(request)))
+      let isCut = false
+      const carrier: RequestConnection = { abandon: () => void (isCut = true) }
+      const response = await rejectOnAbort(request.signal, () =>
+        availability.whileUp(async () => app.fetch(request, carrier)),
+      )
+      if (isCut) throw unreachable(url.origin)
+      return response
     },
     WebSocket: createSocketClass(url => (hosts.has(url.host) ? upgrade(url) : NO_RESPONSE)),
     handle: async (request, carrier = {}) => {

@@ -20,6 +20,7 @@ export { type Fault, FaultError, parseFault, type StandingFault, type StandingKi
 export type { FaultInForce } from './faults/fault-rules.ts'
 export { type FaultSchedule, parseFaultSchedule, type ScheduledFault } from './faults/fault-schedule.ts'
 export type { AppliedFault, EmulatorFaults, FaultSelection } from './faults/faults.ts'
+export { WEATHERS, type Weather, type WeatherName } from './faults/weather.ts'
 export { type Article, parseArticle, type Section } from './knowledge/article.ts'
 export { createKnowledgeReply } from './knowledge/knowledge-reply.ts'
 export type { PortListener } from './lifecycle/restart.ts'

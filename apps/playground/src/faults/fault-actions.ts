@@ -1,4 +1,4 @@
-import type { Fault } from '@aiagent/emulator'
+import { type Fault, WEATHERS } from '@aiagent/emulator'
 import { ROLE } from '@aiagent/protocol'
 
 /** A fault that a button applies. */
@@ -19,7 +19,7 @@ const of = (sessionId: string | undefined) => (sessionId === undefined ? {} : { 
 const once = (action: Omit<FaultAction, 'isLasting'>): FaultAction => ({ ...action, isLasting: false })
 const lasting = (action: Omit<FaultAction, 'isLasting'>): FaultAction => ({ ...action, isLasting: true })
 
-/** The faults of the connection, of the service, and of the session. */
+/** The faults of the connection, of the service and of the session, and what else stands between client and service. */
 export const FAULT_GROUPS: readonly { readonly title: string; readonly actions: readonly FaultAction[] }[] = [
   {
     title: 'Connection',
@@ -99,6 +99,17 @@ export const FAULT_GROUPS: readonly { readonly title: string; readonly actions: 
         faults: sessionId => [{ kind: 'end-session', ...of(sessionId) }],
       }),
     ],
+  },
+  {
+    title: 'Weather',
+    actions: Object.entries(WEATHERS).map(([name, { about, passing, staying = passing }]) =>
+      lasting({
+        id: name.replaceAll(' ', '-'),
+        label: name.replace(/^./, first => first.toUpperCase()),
+        description: about,
+        faults: () => staying,
+      }),
+    ),
   },
 ]
 

@@ -91,7 +91,9 @@ export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>
         ? refusedTokenAdvice(token, environment.clock.now())
         : status === 404 && call.about
           ? `Check the id of the ${call.about.split(' ', 1)[0]}.`
-          : call.hint
+          : status === 407
+            ? 'A proxy on the way requires a sign-in.'
+            : call.hint
     throw apiError({ ...call, hint }, `status ${status}${quote(readableBody)}${redirect}`, {
       reason: 'status',
       status,

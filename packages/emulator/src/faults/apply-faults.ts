@@ -48,9 +48,10 @@ export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings
     if (limited) c.res = tooManyRequests(limited.fault)
     else if (answer) c.res = fixedResponse(answer.fault)
     else await next()
+    const altered = await alterBody(c.res, rules, concerned)
     const trouble = bodyTrouble(rules, concerned)
-    if (!trouble) return
-    const response = await troubleBody(c.res, trouble, { waits, signal, cut: c.env?.cut })
+    if (!trouble && altered === c.res) return
+    const response = trouble ? await troubleBody(altered, trouble, { waits, signal, cut: c.env?.cut }) : altered
     // Hono would carry the headers over from the response before.
     c.res = undefined
     c.res = response
@@ -67,6 +68,55 @@ export function requestDelay({ rules, random }: RequestFaults, concerned: (rule:
   return sum
 }
 
+/** The response with what is odd about its JSON; the same one where nothing is. */
+async function alterBody(response: Response, rules: FaultRules, concerned: (rule: Rule) => boolean): Promise<Response> {
+  if (!isJson(response)) return response
+  const hasLargeIds = rules.strike('large-ids', concerned)
+  const hasMark = rules.strike('byte-order-mark', concerned)
+  if (!hasLargeIds && !hasMark) return response
+  const text = await response.text()
+  // As text: as a number it would lose its last digit here.
+  const longer = hasLargeIds
+    ? text.replace(
+        /^\[(?=\{)|"(?:portal|profile|user)":\[(?=\{)/,
+        list => `${list}{"id":${LARGE_ID},"agentId":${LARGE_ID}},`,
+      )
+    : text
+  const headers = new Headers(response.headers)
+  headers.delete('Content-Length')
+  return new Response((hasMark ? BYTE_ORDER_MARK : '') + longer, { status: response.status, headers })
+}
+
+/** The first whole number that a parser of JSON in JavaScript rounds. */
+const LARGE_ID = '9007199254740993'
+
+export const BYTE_ORDER_MARK = '\ufeff'
+
+/** What happens to a request before it reaches the service, which then does not record it. */
+export function applyPathFaults({ rules }: RequestFaults): MiddlewareHandler<{ Bindings: RequestConnection }> {
+  /** Answers by address, and until when they are kept, on the clock of the system as in a real cache. */
+  const kept = new Map<string, { readonly response: Response; readonly until: number }>()
+  return async (c, next) => {
+    const { method, path, raw } = c.req
+    const concerned = (rule: Rule) => rule.concerns(method, path)
+    if (rules.isEmpty || method === 'OPTIONS') return next()
+    const wantsNew = raw.cache === 'no-store' || /no-(?:cache|store)/.test(raw.headers.get('Cache-Control') ?? '')
+    const known = wantsNew || rules.all('cache-answers').length === 0 ? undefined : kept.get(raw.url)
+    if (known && known.until > Date.now()) return known.response.clone()
+    if (rules.strike('cut-request', concerned)) {
+      c.env?.abandon?.()
+      return c.body(null, GONE as 400)
+    }
+    await next()
+    const caching = method === 'GET' ? rules.strike('cache-answers', concerned) : undefined
+    // Files, such as the script of a connector, have their own life.
+    if (!caching || c.res.status !== 200 || !isJson(c.res)) return
+    const seconds = caching.fault.maxAgeSeconds ?? 600
+    c.res.headers.set('Cache-Control', `max-age=${seconds}`)
+    if (!wantsNew) kept.set(raw.url, { response: c.res.clone(), until: Date.now() + seconds * 1_000 })
+  }
+}
+
 function bodyTrouble(rules: FaultRules, concerned: (rule: Rule) => boolean): BodyTrouble | undefined {
   const truncated = rules.strike('truncate-body', concerned)
   const stalled = truncated ? undefined : rules.strike('stall-body', concerned)
@@ -79,12 +129,15 @@ function bodyTrouble(rules: FaultRules, concerned: (rule: Rule) => boolean): Bod
   }
 }
 
-function tooManyRequests({ retryAfterSeconds = 1 }: FaultOf<'rate-limit'>): Response {
+function tooManyRequests({
+  retryAfterSeconds = 1,
+  retryAfter = `${retryAfterSeconds}`,
+}: FaultOf<'rate-limit'>): Response {
   const body = {
     code: SERVICE_ERROR_CODE.TOO_MANY_MESSAGES,
     message: `Too many requests. Wait ${retryAfterSeconds} s.`,
   }
-  return Response.json(body, { status: 429, headers: { 'Retry-After': String(retryAfterSeconds) } })
+  return Response.json(body, { status: 429, headers: { 'Retry-After': retryAfter } })
 }
 
 function fixedResponse({ status, body, headers }: FaultOf<'answer'>): Response {
@@ -96,3 +149,5 @@ function fixedResponse({ status, body, headers }: FaultOf<'answer'>): Response {
     headers: { 'Content-Type': isText ? 'text/plain; charset=utf-8' : 'application/json', ...headers },
   })
 }
+
+const isJson = (response: Response) => response.headers.get('Content-Type')?.includes('json') ?? false

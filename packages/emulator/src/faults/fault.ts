@@ -103,7 +103,27 @@ const StandingFaultSchema = v.variant('kind', [
     sessionId,
     only: v.exactOptional(v.picklist(['requests', 'messages'], 'must be "requests" or "messages"')),
     retryAfterSeconds: v.exactOptional(bytes),
+    /** The whole value of the header, in place of the seconds. */
+    retryAfter: v.exactOptional(v.string()),
     ...counted,
+  }),
+  /** The connection ends before a request reaches the service: it gets no response. */
+  v.strictObject({ kind: v.literal('cut-request'), route, ...counted }),
+  /**
+   * Answers of JSON to GET may be kept for so long, by `Cache-Control`. A cache between client and service keeps them: it answers the next
+   * request to the same address, unless that one asks for a new answer.
+   */
+  v.strictObject({ kind: v.literal('cache-answers'), route, maxAgeSeconds: v.exactOptional(bytes), ...lasting }),
+  /** Bodies of JSON, and frames to the client, begin with a byte order mark. */
+  v.strictObject({ kind: v.literal('byte-order-mark'), route, sessionId, ...lasting }),
+  /** Each list of a JSON body has one more entry, whose id is a number above 2^53. */
+  v.strictObject({ kind: v.literal('large-ids'), route, ...lasting }),
+  /** Chat connections break after so many milliseconds without a frame, as at a proxy. */
+  v.strictObject({
+    kind: v.literal('cut-idle'),
+    sessionId,
+    afterMs: v.pipe(milliseconds, v.gtValue(0, 'must be above 0')),
+    ...lasting,
   }),
   /** Requests get no response. They reach the service when it is lifted. */
   v.strictObject({ kind: v.literal('hang-request'), route, ...counted }),

@@ -1,6 +1,8 @@
+import { parseServerMessage } from '@aiagent/protocol'
 import type { ChatConnection, SocketConnection, SocketEnd } from '../chat/socket-end.ts'
 import type { Clock } from '../clock.ts'
 import type { Random } from '../random.ts'
+import { BYTE_ORDER_MARK } from './apply-faults.ts'
 import type { FaultOf } from './fault.ts'
 import type { FaultRules, Rule } from './fault-rules.ts'
 import { Pipe, type PipeConditions } from './pipe.ts'
@@ -12,6 +14,9 @@ interface Link {
   readonly end: SocketEnd
   readonly toClient: Pipe
   readonly toService: Pipe
+  idleTimer?: unknown
+  /** Ends the connection without a close frame. */
+  breakOff?: () => void
 }
 
 /** Owns the links between the chat connections and their conversations, and applies the active faults to them. */
@@ -41,7 +46,9 @@ export class FaultyLinks {
       for (const rule of rules.all('silence')) if (rule.fault.alsoLater) this.#silence(link, rule)
     }
     const connection = open({
-      send: text => {
+      send: given => {
+        this.#watchIdle(link)
+        const text = this.#isMarked(link, given) ? BYTE_ORDER_MARK + given : given
         if (toClient.isClear) end.send(text)
         else toClient.frame(text, () => end.send(text))
       },
@@ -49,11 +56,18 @@ export class FaultyLinks {
       terminate: () => toClient.step(() => end.terminate()),
     })
     const leave = () => {
+      this.#clock.clearTimeout(link.idleTimer)
       this.#links.delete(link)
       connection.closed()
     }
+    link.breakOff = () => {
+      leave()
+      end.terminate()
+    }
+    this.#watchIdle(link)
     return {
       receive: data => {
+        this.#watchIdle(link)
         if (toService.isClear) connection.receive(data)
         else toService.frame(data, () => connection.receive(data))
       },
@@ -84,7 +98,29 @@ export class FaultyLinks {
 
   /** Applies the currently active faults. */
   review(): void {
-    for (const link of this.#links) this.#setConditions(link)
+    for (const link of this.#links) {
+      this.#setConditions(link)
+      this.#watchIdle(link)
+    }
+  }
+
+  /** Whether a fault marks a frame: an unreadable one stays as it was pushed. */
+  #isMarked(link: Link, text: string): boolean {
+    if (this.#rules.isEmpty) return false
+    return isFrame(text) && this.#rules.strike('byte-order-mark', ({ fault }) => concerns(fault, link)) !== undefined
+  }
+
+  /** Breaks a link that carries nothing, from now on, where a fault says so. */
+  #watchIdle(link: Link): void {
+    this.#clock.clearTimeout(link.idleTimer)
+    link.idleTimer = undefined
+    if (this.#rules.isEmpty) return
+    const rule = this.#rules.all('cut-idle').find(({ fault }) => concerns(fault, link))
+    if (!rule) return
+    link.idleTimer = this.#clock.setTimeout(() => {
+      rule.hits++
+      link.breakOff?.()
+    }, rule.fault.afterMs)
   }
 
   /** Ends all faults of links; held frames are not delivered. */
@@ -139,4 +175,13 @@ export class FaultyLinks {
 
 function concerns(fault: { sessionId?: string }, link: Link): boolean {
   return fault.sessionId === undefined || fault.sessionId === link.sessionId
+}
+
+function isFrame(text: string): boolean {
+  try {
+    parseServerMessage(text)
+    return true
+  } catch {
+    return false
+  }
 }

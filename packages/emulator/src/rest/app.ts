@@ -2,7 +2,7 @@ import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { Desk } from '../desk/desk.ts'
-import { applyFaults, type RequestConnection, type RequestFaults } from '../faults/apply-faults.ts'
+import { applyFaults, applyPathFaults, type RequestConnection, type RequestFaults } from '../faults/apply-faults.ts'
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
 import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
@@ -59,6 +59,7 @@ export function createRestApp(parts: RestParts): RestApp {
   const authorization = new Authorization(keys, settings, world)
   const app = new Hono<{ Bindings: RequestConnection }>()
 
+  app.use(applyPathFaults(faults))
   app.use(recordRequest(world, clock))
   app.use(cors())
   // Rejects a body that was too large, on every route.

@@ -43,7 +43,8 @@ function parseFrame(data: unknown): Frame {
   if (typeof data !== 'string') throw new ProtocolError('A binary frame arrived; the protocol has only text.', data)
   let frame: unknown
   try {
-    frame = JSON.parse(data)
+    // Some services begin each text with a byte order mark.
+    frame = JSON.parse(data.charCodeAt(0) === 0xfeff ? data.slice(1) : data)
   } catch {
     // Without the cause, whose message quotes the frame.
     throw new ProtocolError('The frame is not JSON.', data)
