@@ -43,6 +43,7 @@ export class PageHost {
   getTranscript = () => this.#agent.getTranscriptAsJSON()
   getState = () => this.#agent.getState()
   getQueueSize = () => this.#agent.getQueueSize()
+  getUser = () => this.#agent.getUserDetails()
 
   updateAccessToken = (token: string): Promise<void> => this.#agent.updateAccessToken(token)
   getAccessToken = (): Promise<string | null> => this.#agent.getAccessToken()
