@@ -1,5 +1,5 @@
 import type { AgentEventType } from '@aiagent/client'
-import type { Fault } from '@aiagent/emulator'
+import { type Fault, WEATHERS } from '@aiagent/emulator'
 import { Random } from './random.ts'
 import type { RunSetup, Schedule, Step, StoreSetup } from './step.ts'
 
@@ -8,6 +8,9 @@ type Make<T> = (random: Random) => T
 const forMs: Make<number> = random => random.pick([1, 300, 3_000, 40_000])
 const times: Make<number> = random => random.integer(1, 4)
 const route: Make<string> = random => random.pick(['GET /*', 'POST *', '*/session', '*transcript*'])
+
+/** What stands between a client and a real service, and lets it through. */
+const WEATHER: readonly Fault[] = Object.values(WEATHERS).flatMap(({ passing }) => passing)
 
 /** Faults that delay, refuse and break, but lose no written frame. */
 const HARMLESS: readonly (readonly [number, Make<Fault>])[] = [
@@ -28,7 +31,7 @@ const HARMLESS: readonly (readonly [number, Make<Fault>])[] = [
   [1, () => ({ kind: 'forget-session' })],
   [2, r => ({ kind: 'expire-tokens', secondsLeft: r.pick([0, 0, 30]) })],
   [1, r => ({ kind: 'push', frame: r.pick(['not even JSON', { persona: 'agent', role: 'r', content: 'pushed' }]) })],
-  [1, () => ({ kind: 'rate-limit', only: 'requests', times: 2 })],
+  [3, r => r.pick(WEATHER)],
 ]
 
 /** Faults that also lose what is under way when the connection ends. */
