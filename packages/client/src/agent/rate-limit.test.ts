@@ -1,7 +1,7 @@
 import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { payloadsOf, setUp } from '../../test/agent-harness.ts'
+import { payloadsOf, rejection, setUp } from '../../test/agent-harness.ts'
 import { FakeProvider } from '../../test/fake-login.ts'
 
 describe('a rate limit of the service', () => {
@@ -34,6 +34,38 @@ describe('a rate limit of the service', () => {
     await clock.advance(15_000)
     expect(await initialized).toMatchObject({ name: 'AuthError', reason: 'token_request_failed', status: 429 })
     expect(payloadsOf(told, 'rateLimited')).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it('[REL-242] of a service in repair is the least wait of `retryInitialize`, up to the longest one', async () => {
+    const { clock, emulator, make } = setUp()
+    const route = paths.agentDetails('help')
+    const asked = () => emulator.control.requests().filter(({ path }) => path === route).length
+    for (const seconds of ['8', '90'])
+      emulator.faults.add({ kind: 'answer', route, status: 503, headers: { 'Retry-After': seconds }, times: 1 })
+    const { agent, told } = make({ retryInitialize: true, baseReconnectDelay: 300, maxReconnectDelay: 20_000 })
+    const initialized = agent.initialize()
+    await eventually(() => payloadsOf(told, 'stateChanged').some(({ state }) => state === 'RECONNECTING'))
+    await clock.advance(7_900)
+    expect(asked()).toBe(1)
+    await clock.advance(200)
+    await eventually(() => asked() === 2)
+    await clock.advance(19_000)
+    expect(asked()).toBe(2)
+    await clock.advance(1_100)
+    await initialized
+    expect(asked()).toBe(3)
+    await agent.destroy()
+  })
+
+  it('[REL-245] does not repeat the session call of a connection that has ended: a session may have begun', async () => {
+    const { emulator, make } = setUp()
+    emulator.faults.add({ kind: 'cut-request', route: 'POST */session', times: 1 })
+    const { agent } = make()
+    expect(await rejection(agent.initialize())).toMatchObject({ code: 'API_ERROR', reason: 'network' })
+    expect(emulator.world.sessions.size).toBe(0)
+    await agent.initialize()
+    expect(emulator.world.sessions.size).toBe(1)
     await agent.destroy()
   })
 
