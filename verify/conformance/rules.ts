@@ -765,6 +765,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a group of processes that listen to a fleet keeps no consumer of a process that has been silent for `redeliverAfterMs`, and its events are delivered to another one first',
   'REL-153': 'a fleet over a cluster asks silent shards less and less often, and each at least five times a second',
   'REL-154': 'a fleet connects again when its Redis server has become a read-only replica, as after a failover',
+  'REL-270':
+    'a fleet sets the options of `ioredis` that it depends on, whatever the connection of the host has, and refuses a connection with `keyPrefix` or of another package with `config_invalid`',
+  'REL-271':
+    'a fleet that starts logs a warning for each server of its store whose `maxmemory-policy` evicts, and starts without a word where it may not ask',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',

@@ -5,6 +5,7 @@ import { ShardKeys } from './keys.ts'
 import type { FleetLog } from './options.ts'
 import { POLL_MS, PollPlan } from './poll-plan.ts'
 import {
+  BLOCK_MS,
   type Connection,
   closeConnection,
   isCluster,
@@ -18,8 +19,6 @@ import {
 } from './redis.ts'
 import { REMOVE_CONSUMERS } from './scripts.ts'
 import { LateError, within } from './within.ts'
-
-const BLOCK_MS = 1_000
 
 /** Most entries of one stream that are read at once. */
 const READ_COUNT = 256

@@ -5,7 +5,14 @@ import type { FleetEventType, FleetListener } from './events.ts'
 import { messageField, metaKeys, ShardKeys, shardOf, wellFormed } from './keys.ts'
 import { createCounters, type FleetMetrics } from './metrics.ts'
 import { type FleetOptions, type ResolvedOptions, resolveOptions } from './options.ts'
-import { type Connection, closeConnection, openConnection, readEntries, runScript } from './redis.ts'
+import {
+  type Connection,
+  closeConnection,
+  openConnection,
+  readEntries,
+  readEvictionPolicies,
+  runScript,
+} from './redis.ts'
 import { BEAT, END, OPEN, SEND } from './scripts.ts'
 import { LateError, within } from './within.ts'
 import { Worker } from './worker.ts'
@@ -57,7 +64,8 @@ export class Fleet {
   }
 
   /**
-   * Connects to the store and begins to hold conversations, if this process is a worker.
+   * Connects to the store and begins to hold conversations, if this process is a worker. Logs a warning if the server may
+   * evict what is stored.
    *
    * @throws {FleetError} `config_invalid` when the fleet has another number of shards, `store_unavailable`. It can then be
    *   called again
@@ -76,7 +84,7 @@ export class Fleet {
         const text = `The fleet "${name}" has ${stored} shards. Set \`shards\` to that number.`
         throw new FleetError('config_invalid', text)
       }
-      await this.#bounded(this.#events.start())
+      await this.#bounded(Promise.all([this.#events.start(), this.#warnOfEviction(connection)]))
     } catch (error) {
       this.#connection = undefined
       closeConnection(connection)
@@ -238,6 +246,17 @@ export class Fleet {
     await this.#worker?.stop()
     await this.#events.close()
     if (this.#connection) closeConnection(this.#connection)
+  }
+
+  /** A server whose memory is full would remove messages that `send()` has stored, and nothing would tell their outcome. */
+  async #warnOfEviction(connection: Connection): Promise<void> {
+    const { storeTimeoutMs, log } = this.#options
+    const policies = await within(storeTimeoutMs / 2, () => readEvictionPolicies(connection)).catch(() => [])
+    for (const policy of policies) {
+      if (policy === 'noeviction') continue
+      const text = `Redis removes stored messages and sessions when its memory is full (maxmemory-policy "${policy}").`
+      log('warn', `${text} Set \`maxmemory-policy\` to "noeviction" for the store of a fleet.`, { policy })
+    }
   }
 
   async #endBy(signal: NodeJS.Signals): Promise<void> {

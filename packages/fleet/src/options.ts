@@ -1,6 +1,6 @@
 import type { AiAgentConfig, Environment } from '@aiagent/client'
 import { FleetError } from './errors.ts'
-import type { RedisSource } from './redis.ts'
+import { findRefusal, type RedisSource } from './redis.ts'
 
 /** Where the fleet reports what needs attention. */
 export type FleetLog = (level: 'info' | 'warn' | 'error', text: string, details?: Record<string, unknown>) => void
@@ -35,7 +35,10 @@ export interface RateLimit {
 
 /** Options of a {@link Fleet}. */
 export interface FleetOptions {
-  /** The store, the same for all processes: an address such as `redis://127.0.0.1:6379`, or a connection of `ioredis`. */
+  /**
+   * The store, the same for all processes: an address such as `redis://127.0.0.1:6379`, or a connection of `ioredis`. The fleet
+   * duplicates it, and sets the options that it depends on. `keyPrefix` is refused: the keys start with `name`.
+   */
   redis: RedisSource
   /** Name of the fleet: letters, digits, `_` and `-`. Processes with the same name and store are one fleet. */
   name: string
@@ -148,7 +151,8 @@ function check({
   const refuse = (option: string, wanted: string) => {
     throw new FleetError('config_invalid', `\`${option}\` must be ${wanted}.`)
   }
-  if (!redis) refuse('redis', 'an address, or a connection of ioredis')
+  const refusal = findRefusal(redis)
+  if (refusal) refuse('redis', `an address, or a connection of ioredis without \`keyPrefix\`; it is ${refusal}`)
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) refuse('name', 'letters, digits, _ and -, at most 64')
   if (!agent) refuse('agent', 'a configuration of AiAgent, or a function that returns one')
   if (mask !== false && typeof mask !== 'function')

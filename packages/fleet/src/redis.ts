@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Cluster, Redis } from 'ioredis'
+import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 
 /** A connection to one server, or to a cluster. */
 export type Connection = Redis | Cluster
@@ -16,30 +16,103 @@ export interface RedisConnection {
 /** Where the store is: an address, or a connection of `ioredis`, which the fleet duplicates where it needs more. */
 export type RedisSource = string | RedisConnection
 
-/** After a failover the address leads to another server, and the connection to one that takes no writes any more. */
-const reconnectOnError = ({ message }: Error) => message.startsWith('READONLY')
+/** Longest time that a read waits for entries, in milliseconds. */
+export const BLOCK_MS = 1_000
+
+/** What the fleet depends on, whatever the host has set: a read may block, a number is a number. */
+const REPLIES = {
+  stringNumbers: false,
+  monitor: false,
+  readOnly: false,
+  commandTimeout: undefined,
+  blockingTimeout: 0,
+} as object as RedisOptions
 
 /** Waits as long as a server is away: every command of the fleet may be repeated. */
-const WAITING = { maxRetriesPerRequest: null, enableAutoPipelining: true, reconnectOnError } as const
+const WAITING = {
+  ...REPLIES,
+  maxRetriesPerRequest: null,
+  enableAutoPipelining: true,
+  enableOfflineQueue: true,
+  autoResendUnfulfilledCommands: true,
+  lazyConnect: false,
+  // Of the servers behind a sentinel, the one that takes writes.
+  role: 'master',
+} as const
+
+type Retry = ((times: number, reason?: Error) => unknown) | undefined
+
+/** The waits of the host. A strategy that gives up would leave a fleet that never works again. */
+const retry = (host: Retry) => (times: number, reason?: Error) => {
+  const wait = host?.(times, reason)
+  return typeof wait === 'number' ? wait : Math.min(times * 50, 2_000)
+}
+
+/** A socket that is silent for as long as a read blocks is not broken. */
+const limit = ({ socketTimeout }: RedisOptions) =>
+  socketTimeout && { socketTimeout: Math.max(socketTimeout, 2 * BLOCK_MS) }
+
+/**
+ * What is wrong with a source of the host, if anything: an option that the fleet can neither use nor replace, or a client of
+ * another package.
+ */
+export function findRefusal(source: unknown): string | undefined {
+  if (typeof source === 'string') return source === '' ? 'empty' : findRefusal(hostConnection(source))
+  const { isCluster: inCluster, duplicate, options } = Object(source)
+  if (typeof inCluster !== 'boolean' || typeof duplicate !== 'function' || !options) return 'no connection of ioredis'
+  if (options.keyPrefix || options.redisOptions?.keyPrefix) return 'a connection with `keyPrefix`'
+  return undefined
+}
 
 /** Opens a further connection to a store. */
 export function openConnection(source: RedisSource): Connection {
-  const connection = connect(source)
+  const connection = connect(hostConnection(source))
   // Failures reject commands, or are repeated; without a listener they would end the process.
   connection.on('error', () => {})
   return connection
 }
 
-function connect(source: RedisSource): Connection {
-  if (typeof source === 'string') return new Redis(source, WAITING)
-  // A pipeline of a cluster takes the first argument of a command for its key, which that of a script is not.
-  if (source.isCluster) return (source as Cluster).duplicate([], { enableAutoPipelining: false })
-  const single = source as Redis
-  return single.duplicate({ ...WAITING, reconnectOnError: single.options.reconnectOnError ?? reconnectOnError })
+/** An address may hold options too, which would win over those of the fleet. This connection is never opened. */
+function hostConnection(source: RedisSource): Connection {
+  return typeof source === 'string' ? new Redis(source, { lazyConnect: true }) : (source as Connection)
+}
+
+function connect(host: Connection): Connection {
+  if (isCluster(host)) {
+    const { redisOptions = {}, clusterRetryStrategy } = host.options
+    return host.duplicate([], {
+      // A pipeline of a cluster takes the first argument of a command for its key, which that of a script is not.
+      enableAutoPipelining: false,
+      enableOfflineQueue: true,
+      lazyConnect: false,
+      // A replica may not know yet what was just written.
+      scaleReads: 'master',
+      clusterRetryStrategy: retry(clusterRetryStrategy),
+      redisOptions: { ...redisOptions, ...REPLIES, ...limit(redisOptions) },
+    })
+  }
+  const { reconnectOnError, retryStrategy } = host.options
+  return host.duplicate({
+    ...WAITING,
+    retryStrategy: retry(retryStrategy),
+    ...limit(host.options),
+    // After a failover the address leads to another server, and the connection to one that takes no writes any more.
+    reconnectOnError: error => reconnectOnError?.(error) || error.message.startsWith('READONLY'),
+  })
+}
+
+/** How the servers of a store choose what they remove when their memory is full. Empty where that cannot be read. */
+export async function readEvictionPolicies(connection: Connection): Promise<string[]> {
+  const servers = isCluster(connection) ? connection.nodes('master') : [connection]
+  const answers = await Promise.allSettled(servers.map(server => server.info('memory')))
+  const policies = answers.map(
+    answer => answer.status === 'fulfilled' && /^maxmemory_policy:(\S+)/m.exec(answer.value)?.[1],
+  )
+  return [...new Set(policies.filter(policy => typeof policy === 'string'))]
 }
 
 /** Whether keys are in different slots, so that one command reads one shard. */
-export function isCluster(connection: Connection): boolean {
+export function isCluster(connection: Connection): connection is Cluster {
   return connection.isCluster
 }
 
