@@ -73,6 +73,7 @@ export class RecordingTracer implements TelemetryTracer {
 /** A meter that keeps its values. */
 export class RecordingMeter implements TelemetryMeter {
   readonly #values = new Map<string, number[]>()
+  readonly #labels = new Map<string, Attributes[]>()
   /** The options of each instrument. */
   readonly options: Record<string, unknown> = {}
 
@@ -81,6 +82,7 @@ export class RecordingMeter implements TelemetryMeter {
   createUpDownCounter = (name: string, options?: object) => this.#create(name, options)
 
   counts = (name: string) => this.#values.get(name)?.length ?? 0
+  labels = (name: string) => this.#labels.get(name) ?? []
   sum = (name: string) => (this.#values.get(name) ?? []).reduce((sum, value) => sum + value, 0)
 
   /** The sum of a metric after each change. */
@@ -91,11 +93,12 @@ export class RecordingMeter implements TelemetryMeter {
 
   #create(name: string, options?: object) {
     this.options[name] = options
-    const add = (value: number) => this.#add(name, value)
+    const add = (value: number, labels: Attributes = {}) => this.#add(name, value, labels)
     return { add, record: add }
   }
 
-  #add(name: string, value: number): void {
+  #add(name: string, value: number, labels: Attributes): void {
+    this.#labels.set(name, [...this.labels(name), labels])
     this.#values.set(name, [...(this.#values.get(name) ?? []), value])
   }
 }

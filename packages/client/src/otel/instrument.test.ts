@@ -6,6 +6,7 @@ import { outline, runScenario, TELEMETRY_SCENARIOS, type TelemetryScenario } fro
 import { instrument } from './instrument.ts'
 import type { Attributes } from './telemetry-types.ts'
 
+const ANSWER = { persona: 'agent', role: 'customer support agent', content: 'Good day.' } as const
 const HAPPY = TELEMETRY_SCENARIOS[0] as TelemetryScenario
 
 describe('the spans of an agent', () => {
@@ -119,6 +120,53 @@ describe('what spans must not hold', () => {
     const everything = JSON.stringify(tracer.spans)
     for (const secret of secrets.filter(Boolean)) expect(everything).not.toContain(secret)
     expect(everything).not.toMatch(/Hello|You said|human, please/)
+  })
+
+  it('[SEC-90] holds codes of the service, and no free text of it', async () => {
+    const tracer = new RecordingTracer()
+    const meter = new RecordingMeter()
+    const { make, emulator } = setUp({ settings: { replyDelayMs: 60_000 } })
+    const { agent, told } = make({})
+    instrument(agent, { tracer, meter })
+    await agent.initialize()
+    await agent.connect()
+    const session = lastSession(emulator)
+    const codes = [
+      '401-013',
+      `PRIVATE 4111 1111 1111 1111 ${session}`,
+      '401-013 PRIVATE',
+      '401-013\n',
+      '',
+      401,
+      null,
+      {},
+    ]
+    for (const [index, error_code] of codes.entries()) {
+      await agent.send(`question ${index}`)
+      const messageData = { error_code } as never
+      emulator.control.pushFrame(session, { persona: 'metadata', role: 'error', messageData })
+      await eventually(() => told.filter(({ name }) => name === 'errorMessage').length > index)
+    }
+    // Any service chooses the ids of its messages.
+    for (const messageId of ['PRIVATE words', `PRIVATE:${session}`, `PRIVATE${'x'.repeat(500)}`, 'm-1']) {
+      const before = told.filter(({ name }) => name === 'agentMessage').length
+      await agent.send('question')
+      emulator.control.pushFrame(session, { ...ANSWER, messageId })
+      await eventually(() => told.filter(({ name }) => name === 'agentMessage').length > before)
+    }
+    await agent.destroy()
+    const turns = tracer.spans.filter(({ name }) => name.startsWith('invoke_agent'))
+    const types = turns.map(({ attributes }) => attributes['error.type'])
+    expect(types).toEqual(['401-013', ...Array(7).fill('error'), ...Array(4).fill(undefined)])
+    expect(turns.slice(8).map(({ attributes }) => attributes['gen_ai.response.id'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'm-1',
+    ])
+    const labels = meter.labels('gen_ai.client.operation.duration').map(each => each['error.type'])
+    expect(labels).toEqual(types)
+    expect(JSON.stringify(tracer.spans)).not.toMatch(/PRIVATE|4111/)
   })
 
   it('[ADOPT-09] texts are added where the host asks for them', async () => {

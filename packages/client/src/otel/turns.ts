@@ -133,7 +133,7 @@ export class Turns {
     const { messageId, message } = event.payload
     const { agent, content } = this.#options
     if (messageId) {
-      turn.span.setAttribute(ATTRIBUTE.RESPONSE, messageId)
+      if (isPlainId(messageId, event.sessionId)) turn.span.setAttribute(ATTRIBUTE.RESPONSE, messageId)
       this.#answered.set(messageId, turn.span)
       const [oldest = ''] = this.#answered.keys()
       if (this.#answered.size > KEPT_ANSWERS) this.#answered.delete(oldest)
@@ -147,8 +147,7 @@ export class Turns {
   #handleError(event: AgentEvent<'errorMessage'>): void {
     const [turn] = this.#open
     const { message } = event.payload
-    const code: unknown = message.messageData?.['error_code']
-    if (turn) this.#close(turn, event, typeof code === 'string' ? code : 'error')
+    if (turn) this.#close(turn, event, serviceCode(message.messageData?.['error_code']))
   }
 
   /** Ends a turn. The event of an escalation follows its message, so the span ends a microtask later. */
@@ -163,7 +162,7 @@ export class Turns {
     void Promise.resolve().then(() => turn.span.end(new Date(timestamp)))
   }
 
-  #rate(message: Message, { timestamp }: { timestamp: number }): void {
+  #rate(message: Message, { timestamp, sessionId }: { timestamp: number; sessionId?: string | undefined }): void {
     const { rating, answerMessageId = '' } = Object(message.messageData?.['feedback']) as Record<string, string>
     const isUp = rating === 'up'
     const turn = this.#answered.get(answerMessageId)
@@ -173,7 +172,7 @@ export class Turns {
         [ATTRIBUTE.EVALUATION]: 'user_feedback',
         [ATTRIBUTE.SCORE_LABEL]: isUp ? 'up' : 'down',
         [ATTRIBUTE.SCORE_VALUE]: isUp ? 1 : 0,
-        [ATTRIBUTE.RESPONSE]: answerMessageId,
+        ...(isPlainId(answerMessageId, sessionId) && { [ATTRIBUTE.RESPONSE]: answerMessageId }),
       },
       timestamp: new Date(timestamp),
       ...(turn && { context: contextOf(turn, this.#options.base()) }),
@@ -196,6 +195,13 @@ export class Turns {
     return { [ATTRIBUTE.OPERATION]: NAME.TURN, [ATTRIBUTE.PROVIDER]: provider }
   }
 }
+
+/** What a service calls an error, in the form of its codes. Any other text may be anyone's words, and each is one more label. */
+const serviceCode = (code: unknown) => (typeof code === 'string' && /^\d{3}-\d{3}$/.test(code) ? code : 'error')
+
+/** Whether an id, which the service chooses, has the form of one and does not contain the session's, which is a credential. */
+const isPlainId = (id: string, sessionId = '') =>
+  /^[\w.:+/=~-]{1,100}$/.test(id) && (sessionId === '' || !id.includes(sessionId))
 
 /** One message in the form of the conventions. */
 const messagesOf = (role: string, content = '') => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
