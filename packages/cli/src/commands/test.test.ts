@@ -230,6 +230,18 @@ describe('aiagent test', () => {
     expect(await summary(file, '--endpoint', url)).toMatchObject({ passed: 1, failed: 0 })
   })
 
+  it('[SEC-91] ends, whatever the answer does to a regular expression of the talk, and names its line', async () => {
+    // Takes longer than the age of the universe.
+    const { url } = await serve({ reply: () => ({ content: `${'a'.repeat(85)}!` }) })
+    const file = await talk(
+      '# Hello\n\n**User:** Hello\n\n**Agent:**\n\n- matches: /^(\\w+\\s?)*$/\n- matches: /a{85}!/\n',
+    )
+    const { talks } = await summary(file, '--endpoint', url)
+    expect(talks.flatMap(({ failures }) => failures)).toEqual([
+      { line: 7, text: expect.stringContaining('could not be matched') },
+    ])
+  })
+
   it.each([
     ['nothing', 'talk.md:1: The file has no turn'],
     ['**Agent:**\n', 'talk.md:1: The agent answers, but'],

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { type Expectation, millisecondsOf, patternOf } from './parse-talk.ts'
 
 /** A message of the agent. */
@@ -33,7 +34,7 @@ export function judge({ kind, value }: Expectation, exchange: Exchange): string 
     case 'contains':
       return folded(said).includes(folded(value)) ? undefined : `"${value}" is missing. ${but}`
     case 'matches':
-      return patternOf(value)?.test(said) ? undefined : `${value} does not match. ${but}`
+      return judgePattern(value, said, but)
     case 'says':
       return spaced(said) === spaced(value) ? undefined : `The answer differs. ${but}`
     case 'never says':
@@ -53,6 +54,23 @@ export function judge({ kind, value }: Expectation, exchange: Exchange): string 
       return spaced(sent) === spaced(value) ? undefined : `The message left as: ${shortened(sent)}`
     default:
       return kind satisfies never
+  }
+}
+
+/** Time that a regular expression may take on an answer, in milliseconds. */
+const PATTERN_LIMIT_MS = 500
+
+/** An answer may repeat what users wrote, so it may be one on which an expression of nested repetitions never ends. */
+function judgePattern(value: string, said: string, but: string): string | undefined {
+  try {
+    const isMatch: unknown = runInNewContext(
+      'pattern.test(said)',
+      { pattern: patternOf(value), said },
+      { timeout: PATTERN_LIMIT_MS },
+    )
+    return isMatch === true ? undefined : `${value} does not match. ${but}`
+  } catch {
+    return `${value} could not be matched within ${PATTERN_LIMIT_MS} ms. Avoid a repetition within a repetition. ${but}`
   }
 }
 
