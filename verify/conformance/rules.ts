@@ -318,6 +318,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'telemetry passes on codes of the service of the form `401-013` and ids of the form of one; any other text of it is no label, no type of an error and no id',
   'SEC-91':
     'a regular expression of a talk has a time limit, so that no answer stops a run of `aiagent test`; the failure names its line',
+  'SEC-92':
+    'a request goes to an address with https or http only, a chat to one with wss or ws, whoever has named it; any other scheme is refused before the platform gets it',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

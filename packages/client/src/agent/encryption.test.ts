@@ -4,6 +4,8 @@ import { rejection, setUp } from '../../test/agent-harness.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
 import type { AuthenticationInput } from '../auth/auth-strategy.ts'
+import { PKCEAuthStrategy } from '../pkce.ts'
+import { ApiHelper } from '../rest/api-helper.ts'
 
 /** A deployment whose API is on this machine, as behind a gateway or a proxy. */
 const API = 'http://127.0.0.1:8600'
@@ -129,3 +131,71 @@ describe('a deployment over https on another machine', () => {
     await agent.destroy()
   })
 })
+
+describe('an address whose scheme is neither that of a request nor that of a chat', () => {
+  const SCHEMES = ['ftp', 'file', 'data', 'blob', 'chrome-extension']
+
+  it.each(SCHEMES)('[SEC-92] is refused as apiDomain, aiAgentDomain or webSocketDomain: %s', async scheme => {
+    const named = `${scheme}://127.0.0.1/x`
+    for (const endpoint of ['https://deployment.test', 'http://deployment.test'])
+      for (const [member, service] of [
+        ['apiDomain', deployment({}).on(`GET ${paths.deploymentInfo()}`, { apiDomain: named, tenantId: 'T' })],
+        ['aiAgentDomain', deployment({}).on(`GET ${paths.deploymentInfo()}`, { apiDomain: 'a', aiAgentDomain: named })],
+        ['webSocketDomain', deployment({ webSocketDomain: named, tokenUrl: 'https://login.test/token' })],
+      ] as const) {
+        if (member === 'webSocketDomain')
+          service.on(`GET ${paths.deploymentInfo()}`, { apiDomain: 'https://api.test', tenantId: 'T' })
+        const agent = agentOf(service, endpoint)
+        const error = await rejection(agent.initialize())
+        expect(error).toMatchObject({ reason: 'body', message: expect.stringContaining(member) })
+        expect(service.seen.filter(({ url }) => !/^https?:/.test(url))).toEqual([])
+        await agent.destroy()
+      }
+  })
+
+  it.each(SCHEMES)('[SEC-92] gets no request that the host configures: %s', async scheme => {
+    const service = deployment({})
+    const address = `${scheme}://127.0.0.1/x`
+    const environment = () => service.environment()
+    expect(await rejection(agentOfAddress(address))).toMatchObject({ code: 'CONFIG_INVALID', field: 'endpoint' })
+    const info = ApiHelper.getDeploymentInfo(address, { enabled: false }, { environment: environment() })
+    expect(await rejection(info)).toMatchObject({ code: 'CONFIG_INVALID' })
+    const api = new ApiHelper({ apiDomain: address, cache: { enabled: false } }, environment())
+    expect(await rejection(api.getConnectedApps({ tenantId: 't', agentId: 'help' }))).toMatchObject({
+      code: 'API_ERROR',
+      message: expect.stringContaining(`${scheme}:`),
+    })
+    const config = { tokenUrl: address, clientId: 'me', clientSecret: 'secret' }
+    const agent = agentOf(service, API, { type: 'client-credentials', config })
+    expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'token_request_failed' })
+    await agent.destroy()
+    expect(service.seen.filter(({ url }) => !/^https?:/.test(url))).toEqual([])
+  })
+
+  it.each(SCHEMES)('[SEC-92] opens no login that the host or the deployment names: %s', async scheme => {
+    const address = `${scheme}://127.0.0.1/x`
+    const login = { clientId: 'me', redirectUri: 'https://app.test/', knownAuthorities: [] }
+    const metadata = { authorization_endpoint: address, token_endpoint: address }
+    expect(() => new PKCEAuthStrategy({ ...login, authorizationUrl: address })).toThrow(
+      expect.objectContaining({ reason: 'invalid_input' }),
+    )
+    const opened: unknown[] = []
+    const page = pageWithWindow({
+      location: { href: 'https://app.test/' },
+      open: (url: string) => (opened.push(url), null),
+    })
+    const service = deployment({})
+    const given = { ...login, authorizationUrl: 'https://login.test', authorityMetadata: JSON.stringify(metadata) }
+    const { agent } = setUp({}, { fetch: service.fetch, page }).make({
+      endpoint: API,
+      cache: { enabled: false },
+      auth: { type: 'pkce', config: given },
+    })
+    await rejection(agent.initialize())
+    expect(opened).toEqual([])
+    expect(service.seen.filter(({ url }) => !/^https?:/.test(url))).toEqual([])
+    await agent.destroy()
+  })
+})
+
+const agentOfAddress = async (endpoint: string) => setUp().make({ endpoint }).agent.initialize()

@@ -39,6 +39,14 @@ describe('chatAddress', () => {
     expect(() => address(own, shared)).toThrow(expect.objectContaining(facts))
   })
 
+  it.each(['ftp', 'file', 'blob', 'javascript'])('[SEC-92] makes no address with the scheme %s', scheme => {
+    for (const [own, shared] of [
+      [`${scheme}://own.example`, undefined],
+      [undefined, `${scheme}://shared.example`],
+    ])
+      expect(() => address(own, shared)).toThrow(expect.objectContaining({ reason: 'no_address' }))
+  })
+
   it('[WS-02] hands over any session id and conversation id unchanged, as search parameters', () => {
     fc.assert(
       fc.property(

@@ -120,8 +120,10 @@ function hostAddress({ agent, deployment }: ChatAddressParts): URL {
       'no_address',
     )
   try {
-    return new URL(base)
+    const url = new URL(base)
+    if (/^wss?:$/.test(url.protocol)) return url
   } catch (cause) {
     throw new ConnectionError(`The chat's address cannot be read: ${base}`, 'no_address', { cause })
   }
+  throw new ConnectionError(`The chat's address must be one with wss: or ws:, unlike ${base}`, 'no_address')
 }

@@ -98,3 +98,18 @@ it('[REL-116] destroy() ends a token request that nobody else waits for', async 
   expect(clock.pendingTimers).toBe(0)
   await passing(clock, initializing)
 })
+
+it.each(['ftp://files.test/x', 'file:///etc/passwd', 'data:text/plain,x'])(
+  '[SEC-92] the search for the cause of a failure does not follow a redirect to %s',
+  async location => {
+    const asked: string[] = []
+    const fetch = async (input: string) => {
+      asked.push(input)
+      return new Response(null, { status: 302, headers: { location } })
+    }
+    const { clock } = setUp()
+    const why = await explainNetworkFailure({ clock, fetch }, 'https://a.test/x', new TypeError(), undefined, true)
+    expect(asked).toEqual(['https://a.test/x'])
+    expect(why).toContain(`redirects to the scheme ${new URL(location).protocol}`)
+  },
+)

@@ -1,5 +1,6 @@
 import { withTimeLimit } from '../util/abort.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
+import { isWebAddress } from '../util/web-address.ts'
 import { sleep } from './clock.ts'
 import type { Environment } from './environment.ts'
 import { explainCode } from './error-code.ts'
@@ -47,6 +48,7 @@ export async function explainNetworkFailure(
       const target = headers.get('location')
       if (!target) return
       end = new URL(target, end).href
+      if (!isWebAddress(end)) throw cause
     }
   }
   if (follows)
@@ -55,7 +57,8 @@ export async function explainNetworkFailure(
     })
   const why = explainCode(new URL(end), cause)
   if (end === address) return why
-  return `it redirects to ${new URL(end).origin}, which could not be reached${why && `: ${why}`}`
+  const { origin: elsewhere, protocol: scheme } = new URL(end)
+  return `it redirects to ${isWebAddress(end) ? elsewhere : `the scheme ${scheme}`}, which could not be reached${why && `: ${why}`}`
 }
 
 async function explainInPage(

@@ -1,4 +1,5 @@
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
+import { isWebAddress } from '../util/web-address.ts'
 import { sleep } from './clock.ts'
 import type { NetworkPlatform } from './network-failure.ts'
 import { readRetryAfter } from './retry-after.ts'
@@ -61,6 +62,16 @@ export async function fetchPatiently(
     onRateLimited,
   }: Patience,
 ): Promise<FetchedText> {
+  // Some platforms load files, data or other things where the scheme says so.
+  if (URL.canParse(address) && !isWebAddress(address)) {
+    const { protocol } = new URL(address)
+    throw new FetchFailure(
+      'network',
+      undefined,
+      undefined,
+      `a request must have https or http, and not the scheme ${protocol}`,
+    )
+  }
   const { clock } = environment
   const endsAt = clock.monotonic() + limitMs
   const send = () => {

@@ -258,7 +258,7 @@ export class ApiHelper {
       about: about?.(given),
       bareToken: row.auth === 'bare',
       headers: accepted ? { Accept: 'application/json', 'Accept-Language': accepted } : undefined,
-      parse: row.parse && row.addresses ? withEncryptedAddresses(row.parse, row.addresses, endpoint) : row.parse,
+      parse: row.parse && row.addresses ? withAllowedAddresses(row.parse, row.addresses, endpoint) : row.parse,
       onRateLimited,
       onLeftOut: reason => {
         this.#config.logger?.warn(`${row.name} leaves out an entry that cannot be used: ${reason}`)
@@ -395,25 +395,26 @@ function queryOf(parameters: Readonly<Record<string, string | undefined>>, hasPl
 }
 
 /**
- * Reads a response, and rejects an unencrypted address in the given members of a service that itself uses encryption: tokens and
- * messages would be sent in plain text, and any process of this machine may listen on one of its ports. Services of this machine
- * are exempt.
+ * Reads a response, and rejects an address in the given members whose scheme is not one of https (wss) and http (ws). A service
+ * that itself uses encryption must not name an unencrypted one either: tokens and messages would be sent in plain text, and any
+ * process of this machine may listen on one of its ports. Services of this machine are exempt.
  *
  * @param trusted address of the service
  */
-function withEncryptedAddresses<Wire>(
+function withAllowedAddresses<Wire>(
   parse: Reader<Wire>,
   members: readonly (keyof Wire & string)[],
   trusted: string,
 ): Reader<Wire> {
   const origin = restBase(trusted)
-  if (!origin.startsWith('https:')) return parse
   return (...args) => {
     const wire = parse(...args)
     for (const member of members) {
       const named: unknown = wire[member]
-      const base = typeof named === 'string' && named ? restBase(named) : ''
-      if (!base.startsWith('http:') || (isOnThisMachine(base) && isOnThisMachine(origin))) continue
+      const base = typeof named === 'string' && named ? restBase(named) : 'https:'
+      if (base.startsWith('https:')) continue
+      if (!base.startsWith('http:')) throw new ProtocolError(`${member} is not an address with https or wss.`, named)
+      if (!origin.startsWith('https:') || (isOnThisMachine(base) && isOnThisMachine(origin))) continue
       throw new ProtocolError(`${member} is an unencrypted address, which a service with https must not return.`, named)
     }
     return wire

@@ -182,6 +182,11 @@ describe('buildPkceConfig', () => {
     expect(config.redirectUri).toBe(`${base}/system/templates/selfservice/auth-redirect.html`)
   })
 
+  it.each(['ftp://app.test', 'file:///app', 'not a host'])('[SEC-92] has no page to return to at %s', domainHint => {
+    const given = { ...facts, deployment: { ...deployment, domainHint } }
+    expect(() => buildPkceConfig(given)).toThrow(expect.objectContaining({ reason: 'metadata_failed' }))
+  })
+
   it.each(['agent', 'customer'])('uses the general prefix if there is none for an %s, else none', userType => {
     const scopesWith = (apiMetadata: OAuthMetadata['apiMetadata'] = null) =>
       buildPkceConfig({ ...facts, agent: { userType }, metadata: { ...metadata, apiMetadata } }).scopes[3]

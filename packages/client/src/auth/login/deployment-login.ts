@@ -5,6 +5,7 @@ import type { Environment } from '../../platform/environment.ts'
 import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
 import { isLoopbackHost, isOnThisMachine } from '../../util/loopback.ts'
+import { isWebAddress } from '../../util/web-address.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
 import { fetchOAuthMetadata, metadataError } from '../token-request.ts'
@@ -153,15 +154,15 @@ export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scop
   const { initParams, authScheme, nextRoute } = facts
   const { domainHint } = facts.deployment
   const login = deploymentLogin({ ...facts, clientId: readInitParams(initParams).clientId })
-  if (!domainHint)
+  const base = domainHint ? restBase(domainHint) : ''
+  if (!isWebAddress(base))
     throw new AuthError(
-      'The deployment info has no domainHint, so the redirect page of the login is unknown. Pass auth with a redirectUri.',
+      'The deployment info has no usable domainHint, so the redirect page of the login is unknown. Pass auth with a redirectUri.',
       'metadata_failed',
     )
-  const base = /^https?:\/\//.test(domainHint) ? domainHint : `https://${domainHint}`
   return {
     clientId: login.clientId,
-    redirectUri: base.replace(/\/+$/, '') + REDIRECT_PATH,
+    redirectUri: base + REDIRECT_PATH,
     knownAuthorities: [login.host],
     authorizationUrl: login.authority,
     authorityMetadata: JSON.stringify({

@@ -8,6 +8,7 @@ import { Era } from '../../util/era.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { describeUnknownNames } from '../../util/unknown-names.ts'
+import { isWebAddress } from '../../util/web-address.ts'
 import { ClockTime, expiryOf, renewalTime } from '../access-token.ts'
 import type { AuthScheme, AuthStrategyInitializeOptions, LogoutOptions, PKCEAuthConfig } from '../auth-strategy.ts'
 import { OwnStrategy, type StrategyOwner } from '../own-strategy.ts'
@@ -16,7 +17,7 @@ import { authorityOf, userKey } from '../stored-login.ts'
 import { asAuthError } from './identity-errors.ts'
 import { type LoginPage, loginPage, shownAgain } from './login-page.ts'
 import { type LogoutPlan, planLogout, withoutHash } from './logout-plan.ts'
-import { isWebAddress, requireProviderAddress } from './openid-configuration.ts'
+import { requireProviderAddress } from './openid-configuration.ts'
 
 /** Dependencies of a login. */
 export interface LoginOptions {

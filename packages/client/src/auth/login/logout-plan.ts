@@ -1,6 +1,6 @@
+import { isWebAddress } from '../../util/web-address.ts'
 import { readClaims } from '../access-token.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
-import { isWebAddress } from './openid-configuration.ts'
 
 /** The decisions for a logout, made before any side effect. */
 export interface LogoutPlan {

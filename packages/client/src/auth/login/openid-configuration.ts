@@ -4,6 +4,7 @@ import { FetchFailure, fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../.
 import { withTimeLimit } from '../../util/abort.ts'
 import { objectIn } from '../../util/json.ts'
 import { isLoopbackHost } from '../../util/loopback.ts'
+import { isWebAddress } from '../../util/web-address.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
 /** The part of a provider's OpenID configuration that the library uses. */
@@ -142,11 +143,6 @@ function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined
   )
 }
 
-/** Whether a text is an http(s) address. */
-export function isWebAddress(address: string): boolean {
-  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
-}
-
 /**
  * Rejects an address that a login must not use: one outside the hosts of `knownAuthorities` (if there are any), or one
  * with plain http to another machine.
@@ -160,7 +156,7 @@ export function requireProviderAddress(
   reason: 'invalid_input' | 'metadata_failed',
 ): void {
   const url = new URL(address)
-  if (url.protocol !== 'https:' && !isLoopbackHost(url.hostname))
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(url.hostname)))
     throw new AuthError(`${what} does not use https: ${url.origin}.`, reason)
   const known = (config.knownAuthorities ?? []).map(each => (isWebAddress(each) ? new URL(each).host : each))
   if (known.length > 0 && !known.includes(url.host) && !known.includes(url.hostname))

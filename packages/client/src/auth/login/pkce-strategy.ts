@@ -3,6 +3,7 @@ import { AuthError } from '../../errors.ts'
 import { TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
+import { isWebAddress } from '../../util/web-address.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import {
   createAuthorizationRequest,
@@ -22,7 +23,6 @@ import {
   fetchEndSessionEndpoint,
   fetchOpenIdConfiguration,
   givenConfiguration,
-  isWebAddress,
   type KnownConfiguration,
   type ProviderAddress,
 } from './openid-configuration.ts'
