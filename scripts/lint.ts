@@ -1,8 +1,9 @@
-// Lints: biome for each file, dependency-cruiser for the import directions, and the language of comments, messages and
-// documents. `npm run lint -- --language packages/cli` prints the refused phrases below a folder.
+// Lints: biome for each file, dependency-cruiser for the import directions, the language of comments, messages and
+// documents, and the workflows of the hosted CI. `npm run lint -- --language packages/cli` prints the refused phrases below a folder.
 import { readCommandLine, UsageError } from './command-line.ts'
 import { describeFinding, languageFindings } from './language/language.ts'
-import { ownTool, runTogether } from './tools.ts'
+import { ownTool, ROOT, runTogether } from './tools.ts'
+import { workflowProblems } from './workflows.ts'
 
 const { language, under } = readCommandLine(
   {
@@ -30,9 +31,13 @@ async function lint(): Promise<void> {
       args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...folders],
     },
   ])
-  const problems = languageFindings().map(describeFinding)
-  if (problems.length > 0) console.error(`language failed:\n${problems.join('\n')}`)
-  process.exitCode = passed && problems.length === 0 ? 0 : 1
+  const problems = {
+    language: languageFindings().map(describeFinding),
+    workflows: workflowProblems(ROOT),
+  }
+  const failed = Object.entries(problems).filter(([, found]) => found.length > 0)
+  for (const [name, found] of failed) console.error(`${name} failed:\n${found.join('\n')}`)
+  process.exitCode = passed && failed.length === 0 ? 0 : 1
 }
 
 function printFindings(): void {

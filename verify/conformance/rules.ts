@@ -320,6 +320,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a regular expression of a talk has a time limit, so that no answer stops a run of `aiagent test`; the failure names its line',
   'SEC-92':
     'a request goes to an address with https or http only, a chat to one with wss or ws, whoever has named it; any other scheme is refused before the platform gets it',
+  'SEC-93':
+    'a workflow of the hosted CI names each action by its commit, and its job that may publish runs nothing but the publishing',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':
