@@ -134,13 +134,22 @@ export class AgentScope<Emitted extends AgentEventType = AgentEventType> {
     events.emit(type, event as AgentEvents[Type])
   }
 
-  /** Emits `error` and logs a warning, once for each error object: several callers may wait for the operation that failed. */
-  reportError(error: SDKError): void {
-    if (this.#reported?.has(error)) return
+  /**
+   * Emits `error` and logs a warning, once for each error object: several callers may wait for the operation that failed.
+   *
+   * @param remedy follows the message in the log; with false nothing is logged
+   */
+  reportError(error: SDKError, remedy: string | false = ''): void {
+    if (this.hasReported(error)) return
     this.#reported ??= new WeakSet()
     this.#reported.add(error)
-    this.logger.warn(error.message, { code: error.code })
+    if (remedy !== false) this.logger.warn(error.message + remedy, { code: error.code })
     ;(this as AgentScope).emit('error', () => ({ error: error as AnySDKError }))
+  }
+
+  /** Whether {@link reportError} has reported an error. */
+  hasReported(error: unknown): boolean {
+    return this.#reported?.has(error as SDKError) === true
   }
 
   /** Emits `rateLimited`, for a REST call or for a message, and logs a warning about a call. Parts pass it on as a callback. */

@@ -24,6 +24,8 @@ export async function repeatInitialize<T>(
   const retry = new Retry(environment.clock, environment.page, policy)
   retry.start()
   let unloaded = 0
+  // A long outage logs one warning for each kind of failure.
+  const logged = new Set<string>()
   try {
     for (;;) {
       try {
@@ -39,7 +41,7 @@ export async function repeatInitialize<T>(
         const delayMs = retry.plan(onDue, { leastMs: error.retryAfterMs })
         if (delayMs === undefined) {
           reportState(scope, connection.state)
-          scope.reportError(error)
+          scope.reportError(error, !logged.has(error.code) && '')
           const message = `The agent is not initialized: ${policy.maxAttempts} attempts are used up. Call initialize() to try again.`
           scope.reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
           throw error
@@ -47,7 +49,8 @@ export async function repeatInitialize<T>(
         status.failure = error
         status.attempt = retry.attempts
         reportState(scope, ConnectionState.RECONNECTING, delayMs)
-        scope.reportError(error)
+        scope.reportError(error, !logged.has(error.code) && ` initialize() is tried again in ${delayMs} ms.`)
+        logged.add(error.code)
         await untilAborted(due, signal)
       }
       reportState(scope, ConnectionState.CONNECTING)
@@ -60,7 +63,7 @@ export async function repeatInitialize<T>(
 }
 
 /** Whether the service could not be reached, or was overloaded, somewhere in the chain of causes. */
-function isTemporary(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, reason, status } = error as { code?: unknown; reason?: unknown; status?: unknown }
   if (code === 'MODULE_LOAD_FAILED') return true

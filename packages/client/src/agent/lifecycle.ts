@@ -10,7 +10,7 @@ import type { SignOutCause } from '../scope.ts'
 import { hasDatabase } from '../storage/cache-adapter.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentPhase, AgentStatus, PendingChoice } from './agent-status.ts'
-import { repeatInitialize } from './initialize-retry.ts'
+import { isTemporary, repeatInitialize } from './initialize-retry.ts'
 import { destroyedError, type LifecycleOwner, READY, type State } from './lifecycle-state.ts'
 import type { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
@@ -164,12 +164,22 @@ export class AgentLifecycle implements LifecycleOwner {
       }
       return await repeatInitialize(this.#parts, attempt, signal)
     } catch (error) {
+      if (!signal.aborted) this.#logFailure(error)
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
     } finally {
       // Later calls follow an action of the user, or need a token in a running chat.
       this.#parts.scope.status.isInteractive = true
     }
+  }
+
+  /** Logs a failed start for the developer: a user interface shows only what its user can do, and drops the error. */
+  #logFailure(error: unknown): void {
+    const { scope } = this.#parts
+    const { code, message = error } = Object(error) as Partial<SDKError>
+    if (code === 'ABORTED' || scope.hasReported(error)) return
+    const remedy = !scope.config.retryInitialize && isTemporary(error) ? ' Call it again, or set retryInitialize.' : ''
+    scope.logger.warn(`initialize() failed: ${message}${remedy}`, { code })
   }
 
   async #prepare(given: Readonly<Record<string, unknown>> | undefined, signal: AbortSignal): Promise<void> {
