@@ -17,6 +17,8 @@ export interface SharedState {
   state: ConnectionState
   /** Whether messages can be addressed and masked. */
   isReady: boolean
+  /** Whether `initialize()` runs or has completed. */
+  isStarted?: boolean
   /** Whether the user is being signed out. */
   isLeaving: boolean
   /** How the last open chat was closed, until the next one opens. */

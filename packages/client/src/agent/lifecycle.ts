@@ -230,7 +230,7 @@ export class AgentLifecycle implements LifecycleOwner {
     // A listener may have ended or restarted the agent.
     if ((scope.config.autoConnect || reconnect) && this.isReady)
       chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
-    else outbox.connectForMessage()
+    else outbox.connectForMessage(true)
   }
 
   #reportInitialized(): void {
@@ -398,6 +398,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.#state = state
     const { status } = this.#parts.scope
     status.isReady = state.at === 'ready'
+    status.isStarted = this.isStarted
     status.isLeaving = state.at === 'leaving'
     if (isChange && state.at !== 'ready') this.#emitPhase()
   }

@@ -74,6 +74,10 @@ export class Outbox implements ChatObserver {
   readonly writer: BurstWriter
   readonly log: MessageLog
   readonly ledger: DeliveryLedger
+  /** Whether the log has said that nothing opens the chat for a message. */
+  #hasWarned = false
+  /** Runs after `initialize()`, until the host must have opened the chat. */
+  #openingTimer: unknown
   /** Only with `persistQueue`. */
   stored: OptionalFeature<QueueStore | undefined> | undefined
 
@@ -152,6 +156,7 @@ export class Outbox implements ChatObserver {
         : undefined
     if (this.log.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
     const isOffline = () => !status.isReady || this.#connection.state !== ConnectionState.CONNECTED
+    const hadWarned = this.#hasWarned
     const timers: unknown[] = []
     let abort = () => {}
     try {
@@ -164,7 +169,8 @@ export class Outbox implements ChatObserver {
         if (isOffline())
           timers.push(
             clock.setTimeout(() => {
-              if (isOffline()) logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
+              if (isOffline() && this.#hasWarned === hadWarned)
+                logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
         this.log.add(question, this.log.awaiting)
@@ -254,6 +260,7 @@ export class Outbox implements ChatObserver {
    * @returns a promise that is fulfilled when the queue is stored, if it is stored at all; it never rejects
    */
   destroy(error: SDKError): Promise<unknown> | undefined {
+    this.#scope.environment.clock.clearTimeout(this.#openingTimer)
     const isStored = this.ledger.store?.isActive || this.#scope.shared?.isJoined
     const released = this.ledger.store?.release()
     this.ledger.silence()
@@ -269,6 +276,7 @@ export class Outbox implements ChatObserver {
 
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
+    this.#scope.environment.clock.clearTimeout(this.#openingTimer)
     const { current } = this.#turns
     for (const question of [...(current ? [current] : []), ...this.log.take(this.log.awaiting)]) {
       this.log.remove(question)
@@ -363,11 +371,34 @@ export class Outbox implements ChatObserver {
 
   // ── To the connection ─────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** With `connectOnSend`, opens the chat for a message if nothing else does. A failed attempt is an `error` event. */
-  connectForMessage(): void {
+  /**
+   * With `connectOnSend`, opens the chat for a message if nothing else does: a failed attempt is an `error` event. Without it,
+   * warns once where nothing opens the chat.
+   *
+   * @param isStart the agent has become ready: the host has some time to open the chat. Otherwise it does so in the same turn
+   */
+  connectForMessage(isStart = false): void {
+    const { config, status, logger, environment } = this.#scope
+    if (!config.connectOnSend) {
+      // The fields, not the methods of the connection: this runs for every message.
+      const isUnopened = status.state === 'IDLE' || status.state === 'CLOSED'
+      if (!isUnopened || this.#hasWarned || this.log.waitingCount === 0) return
+      const warn = () => this.#warnUnopened()
+      if (isStart) this.#openingTimer = environment.clock.setTimeout(warn, WARN_AFTER_MS, { background: true })
+      else void Promise.resolve().then(warn)
+    } else if (status.isReady && this.#connection.isLeft && this.size > 0)
+      this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
+  }
+
+  #warnUnopened(): void {
     const { config, status, logger } = this.#scope
-    if (!config.connectOnSend || !status.isReady || !this.#connection.isLeft || this.size === 0) return
-    this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
+    // During initialize() and at a gate, the host has yet to connect.
+    const isUnplanned = status.isReady || !(status.isStarted || config.autoConnect)
+    if (this.#hasWarned || !isUnplanned || !this.#connection.isLeft || this.size === 0) return
+    this.#hasWarned = true
+    logger.warn(
+      'A message waits, and nothing opens the chat. After initialize(), call connect(), or set autoConnect or connectOnSend.',
+    )
   }
 
   /** Reads what the previous page left, as {@link QueueStore.restore}. */
