@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { build } from 'vite'
 import { bundledLicenses } from '../../scripts/bundled-licenses.mjs'
 
@@ -67,19 +68,47 @@ const markedLexer = {
 /** Files of both builds. Each holds also what its modules import, unless that is in a file that is named before. */
 const FILES = [
   // What the elements share before a chat is opened; the launcher needs no languages.
-  { name: 'element', test: /[\\/](?:language-around|adopt-styles|chat-options)\.ts$/, priority: 3 },
+  { name: 'element', test: /[\\/](?:language-around|adopt-styles|chat-options|missing-attribute)\.ts$/, priority: 4 },
   { name: 'languages', test: /[\\/](?:languages|error-sentence)\.ts$/, priority: 3 },
   // What every chat loads.
   { name: 'chat', test: /[\\/](?:open-chat|session-resume|explain|export-conversation)\.tsx?$/, priority: 2 },
 ]
 
+/** The scripts that a page names. They do not wait at their top level: the bundler makes many more files of modules that do. */
+const SCRIPTS = {
+  'ai-agent-chat': `const loading = loadElement('ai-agent-chat', import('./index.ts'))
+export const addLanguage = async (...language) => (await loading)?.addLanguage(...language)`,
+  'ai-agent-launcher': `loadElement('ai-agent-launcher', import('./launcher.ts'))`,
+}
+
+/** Puts `script-entry.ts` into each of them: in a file of its own it could be missing, too. */
+const scriptEntries = {
+  name: 'script-entries',
+  resolveId: id => (id in SCRIPTS ? join(import.meta.dirname, 'src', `${id}.entry.ts`) : undefined),
+  load(id) {
+    const script = SCRIPTS[basename(id, '.entry.ts')]
+    if (!script) return undefined
+    const load = readFileSync(join(import.meta.dirname, 'src/script-entry.ts'), 'utf8').replace('export ', '')
+    return { code: `${load}\n${script}`, moduleType: 'ts' }
+  },
+  /** What the element imports is requested beside it, and not after it. */
+  generateBundle(_options, files) {
+    for (const entry of Object.values(files).filter(({ isEntry }) => isEntry)) {
+      const imported = entry.dynamicImports.flatMap(name => files[name].imports)
+      entry.code = imported.map(name => `import("./${name}").catch(()=>{});`).join('') + entry.code
+    }
+  },
+}
+
 /** Files of the script build alone. */
 const SCRIPT_FILES = [
+  // What every chat loads first, with the languages: one request.
+  { name: 'chat-element', test: /[\\/](?:index|chat-element|languages|error-sentence)\.ts$/, priority: 3 },
   // What the launcher loads with its first chat, or where an attribute asks for it.
   { name: 'launched', test: /[\\/]launcher[\\/]/, priority: 3 },
   // What only some chats load.
   { name: 'login', test: /[\\/]auth[\\/](?:login[\\/]|create-strategy|host-strategy)/, priority: 1 },
-  { name: 'features', test: /[\\/]client[\\/]src[\\/]/ },
+  { name: 'features', test: /[\\/](?:client[\\/]src[\\/]|tab-lock\.ts$)/ },
 ]
 
 const common = {
@@ -100,12 +129,15 @@ export default [
   {
     ...common,
     // For pages without a bundler: modules with all dependencies inside, and what loads on demand beside them.
-    entry: { 'ai-agent-chat': 'src/index.ts', 'ai-agent-launcher': 'src/launcher.ts' },
+    entry: Object.keys(SCRIPTS),
     outDir: 'dist/script',
+    plugins: [scriptEntries, ...common.plugins],
     minify: true,
     dts: false,
     deps: { alwaysBundle: [/./], onlyBundle: false },
     inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
-    outputOptions: { codeSplitting: { groups: [...FILES, ...SCRIPT_FILES] } },
+    outputOptions: {
+      codeSplitting: { groups: [...FILES.filter(({ name }) => name !== 'languages'), ...SCRIPT_FILES] },
+    },
   },
 ]

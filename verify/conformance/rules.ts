@@ -744,6 +744,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a chat that covers the page stays in the part of the window that an on-screen keyboard leaves, also while that moves, unless the user has zoomed in',
   'EL-45':
     'heading, subtitle and image of the chat element change while it is open; an image that cannot be loaded gives way to the icon',
+  'EL-46':
+    'the chat element and the launcher dispatch `aiagent-error`, once, for a start that ended and that the user cannot repeat, and for no other',
+  'EL-47':
+    'a chat element or launcher without endpoint or agent id says once, by the logger of the host, which attribute is missing',
+  'EL-48':
+    'where the script of a page cannot load the code of its element, the element says so in one line and dispatches `aiagent-error`',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

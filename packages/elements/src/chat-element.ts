@@ -9,6 +9,7 @@ import {
 } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
+import { checkAttributes } from './missing-attribute.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { BASE_STYLE } from './style/base-style.ts'
@@ -146,6 +147,7 @@ export class AiAgentChatElement extends Base {
     // A host app names the parts of the launcher.
     const { host } = this.getRootNode() as Partial<ShadowRoot>
     if (host?.localName === 'ai-agent-launcher') this.setAttribute('exportparts', PARTS)
+    else checkAttributes(this)
     this.#schedule()
   }
 

@@ -3,6 +3,7 @@ import type { OpenLiveDesk } from '@aiagent/view'
 import type { AiAgentChatElement } from './chat-element.ts'
 import { type ChatStringOverrides, PROPERTIES, type RenderMessage } from './chat-options.ts'
 import { launcherTexts } from './launcher-strings.ts'
+import { checkAttributes } from './missing-attribute.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { LAUNCHER_STYLE } from './style/launcher-style.ts'
@@ -147,6 +148,7 @@ export class AiAgentLauncherElement extends Base {
 
   /** @internal */
   connectedCallback(): void {
+    checkAttributes(this)
     this.#show()
     if (this.hasAttribute('resume') && !this.#asksConsent) this.#resume().catch(() => {})
   }

@@ -35,6 +35,14 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     onLogin: () => properties.onLogin?.(),
     ...(properties.escalate && { escalate: (...given) => properties.escalate?.(...given) }),
   })
+  // Where the user can do something, the chat offers that; the rest is for the host.
+  const stopReporting = agent.subscribe('phaseChanged', ({ payload }) => {
+    const { error } = payload as { error?: unknown }
+    const { code, name } = Object(error) as { code?: unknown; name?: unknown }
+    const isEnded = /abort/i.test(`${code} ${name}`)
+    if (error !== undefined && !isEnded && view.getSnapshot().connection.remedy === 'none')
+      host.emit('aiagent-error', { error })
+  })
   shownByView(view.start())
   adoptStyles(root, CHAT_STYLE)
   const mount = document.createElement('div')
@@ -112,6 +120,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     focus: () => focusNext(root),
     async close() {
       isClosed = true
+      stopReporting()
       stopKeeping()
       announcer.clear()
       render(null, mount)
