@@ -805,6 +805,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-08':
     'an instrumented agent makes the spans, events and metrics of the conventions for each turn, each connection attempt and each run of initialize()',
   'ADOPT-09': 'telemetry holds no session id, no token and, unless the host asks for it, no text',
+  'ADOPT-10': 'the message of every error with code NOT_INITIALIZED holds the words "not initialized"',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

@@ -288,6 +288,16 @@ export function abortedError(what: string, signal: AbortSignal): SDKError {
 }
 
 /**
+ * Creates the error of a call that comes too early. Hosts look for "not initialized" in its message.
+ *
+ * @param problem what is not possible
+ * @param rest the rest of the sentence and the remedy
+ */
+export function notInitialized(problem: string, rest = '. Await initialize() first.'): SDKError {
+  return new SDKError(`${problem}: the agent is not initialized${rest}`, 'NOT_INITIALIZED')
+}
+
+/**
  * Every error of this library as a union, in which `code` narrows to its class.
  *
  * @example if (error instanceof SDKError && (error as AnySDKError).code === 'API_ERROR') …

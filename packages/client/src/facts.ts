@@ -10,7 +10,7 @@ import {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
-import { SDKError } from './errors.ts'
+import { notInitialized } from './errors.ts'
 import type { ApiHelper } from './rest/api-helper.ts'
 
 /** The deployment's addresses, and the helper for its calls. */
@@ -131,7 +131,7 @@ export class AgentFacts {
    */
   get api(): ApiHelper {
     if (this.deployment) return this.deployment.api
-    throw new SDKError('The deployment is not known yet. Await initialize() first.', 'NOT_INITIALIZED')
+    throw notInitialized('The deployment is not known yet')
   }
 
   /** Everything that a chat needs; undefined until all of it is known. */

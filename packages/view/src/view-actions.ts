@@ -104,7 +104,11 @@ export function createActions(
     select: choice =>
       attempt(async signal => {
         const { gate } = store.getSnapshot()
-        if (!gate) throw new SDKError('Nothing has to be selected now.', 'NOT_INITIALIZED')
+        if (!gate)
+          throw new SDKError(
+            'Nothing has to be selected now: the agent is not initialized, or its selection is complete.',
+            'NOT_INITIALIZED',
+          )
         await proceed(
           await (gate.gate === 'portal'
             ? agent.selectPortal(choice as Portal)

@@ -33,12 +33,12 @@ describe('a choice that the user must make', () => {
     await agent.destroy()
   })
 
-  it('[REL-05] is named by connect(), and by a warning of send() and ask(), with the method that answers it', async () => {
+  it('[REL-05] [ADOPT-10] is named by connect(), and by a warning of send() and ask(), with the method that answers it', async () => {
     const { agent, printed } = setUpGate()
     expect((await rejection(agent.connect())).message).toContain('initialize()')
     await agent.initialize()
     const error = await rejection(agent.connect())
-    expect(error).toMatchObject({ code: 'NOT_INITIALIZED' })
+    expect(error).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining('not initialized') })
     expect(error.message).toContain('selectPortal()')
     expect(error.message).not.toContain('initialize()')
     await agent.send('hello')

@@ -32,18 +32,22 @@ function setUpStrategy(more: { logout?(): unknown; cleanup?(): unknown } = {}) {
 }
 
 describe('a call that comes too early or too late', () => {
-  it.each(NAMES)('%s names itself and the missing step before initialize() and while it runs', async name => {
-    const { make } = setUp()
-    const { agent } = make()
-    const early = await rejection(CALLS[name](agent))
-    expect(early).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining(name) })
-    const initializing = agent.initialize()
-    const meanwhile = await rejection(CALLS[name](agent))
-    expect(meanwhile).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining(name) })
-    if (!name.startsWith('select')) expect(meanwhile.message).toContain('still running')
-    await initializing
-    await agent.destroy()
-  })
+  it.each(NAMES)(
+    '[ADOPT-10] %s names itself and the missing step before initialize() and while it runs',
+    async name => {
+      const { make } = setUp()
+      const { agent } = make()
+      const early = await rejection(CALLS[name](agent))
+      expect(early).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining(name) })
+      const initializing = agent.initialize()
+      const meanwhile = await rejection(CALLS[name](agent))
+      expect(meanwhile).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining(name) })
+      if (!name.startsWith('select')) expect(meanwhile.message).toContain('still running')
+      for (const { message } of [early, meanwhile]) expect(message).toContain('not initialized')
+      await initializing
+      await agent.destroy()
+    },
+  )
 
   it.each(NAMES)('%s names itself and logout() while the user is being signed out', async name => {
     const { make, clock } = setUp()
@@ -96,13 +100,13 @@ describe('an agent without portals', () => {
     await agent.destroy()
   })
 
-  it('has nothing to select, and says so', async () => {
+  it('[ADOPT-10] has nothing to select, and says so', async () => {
     const { agent } = setUp().make()
     await agent.initialize()
     for (const name of ['selectPortal()', 'updateUserProfile()'] as const)
       expect(await rejection(CALLS[name](agent))).toMatchObject({
         code: 'NOT_INITIALIZED',
-        message: expect.stringMatching(/nothing to select/),
+        message: expect.stringMatching(/nothing to select.*not initialized/),
       })
     await agent.destroy()
   })

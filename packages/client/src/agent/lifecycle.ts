@@ -3,7 +3,7 @@ import { features } from '#features'
 import type { InitializationResult } from '../contact-center/portal/gates.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
-import { abortedError, SDKError } from '../errors.ts'
+import { abortedError, notInitialized, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
 import type { SignOutCause } from '../scope.ts'
@@ -105,7 +105,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable(operation)
     const { loaded } = this.#parts.scope.facts
     if (this.#state.at === 'ready' && loaded) return loaded
-    throw new SDKError(`${operation} is not possible yet. ${this.#missingStep()}`, 'NOT_INITIALIZED')
+    throw notInitialized(`${operation} is not possible yet`, `. ${this.#missingStep()}`)
   }
 
   /**
@@ -117,10 +117,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable(operation)
     const pipeline = this.#portals?.pipeline
     if (pipeline && pipeline.stage.at !== 'idle') return pipeline
-    throw new SDKError(
-      `${operation} has nothing to select: the agent has no portals, or initialize() has not run yet.`,
-      'NOT_INITIALIZED',
-    )
+    throw notInitialized(`${operation} has nothing to select`, ', or has no portals.')
   }
 
   /** The step that is missing until the agent is ready, with the method to call. */

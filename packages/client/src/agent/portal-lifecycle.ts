@@ -14,7 +14,7 @@ import { type InitializationResult, SELECT_METHODS } from '../contact-center/por
 import { resultAt } from '../contact-center/portal/pipeline-stage.ts'
 import { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { ProfileCache, SelectedProfileStore, storagePrefix } from '../contact-center/portal/profile-stores.ts'
-import { MessageError, SDKError } from '../errors.ts'
+import { MessageError, notInitialized, SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
 import { type EnvironmentName, toEnvironmentName } from '../init-params.ts'
 import type { Outbox } from '../outbox/outbox.ts'
@@ -184,8 +184,7 @@ export class PortalLifecycle {
   /** Selects another profile after completion (FLOW-15). */
   async changeProfile(profile: UserProfile, signal: AbortSignal | undefined): Promise<void> {
     const { scope, context } = this.#parts
-    if (!scope.facts.selection)
-      throw new SDKError('updateUserProfile() needs a completed portal selection.', 'NOT_INITIALIZED')
+    if (!scope.facts.selection) throw notInitialized('updateUserProfile() is not possible', ' with a portal.')
     const selection = await this.pipeline.updateProfile(profile, { signal })
     scope.facts.setSelection(selection)
     const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)

@@ -1,6 +1,6 @@
 import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
-import { abortedError, ConnectionError, SDKError } from '../errors.ts'
+import { abortedError, ConnectionError, notInitialized, SDKError } from '../errors.ts'
 import type { ChatClosed, CloseCause } from '../events.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
@@ -218,7 +218,7 @@ export class Connection implements TransportListener {
   /** The address of a session's chat. `lastSeq` is the number of the last processed frame, for a reopening. */
   addressOf(sessionId: string, lastSeq: number | undefined): string {
     const { loaded, conversationId } = this.#scope.facts
-    if (!loaded) throw new SDKError('connect() is not possible yet. Await initialize() first.', 'NOT_INITIALIZED')
+    if (!loaded) throw notInitialized('connect() is not possible yet')
     const { agent, deployment } = loaded
     return chatAddress({
       agent,

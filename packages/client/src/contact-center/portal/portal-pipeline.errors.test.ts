@@ -253,7 +253,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     expect(names()).toEqual(['portals', 'complete'])
   })
 
-  it('is not used before start(): that is NOT_INITIALIZED', async () => {
+  it('[ADOPT-10] is not used before start(): that is NOT_INITIALIZED', async () => {
     const { pipeline } = setUpPortals()
     for (const refused of [
       pipeline.selectPortal(SUPPORT),
@@ -263,7 +263,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     ]) {
       const error = await failure(refused)
       expect(error).toBeInstanceOf(SDKError)
-      expect(error).toMatchObject({ code: 'NOT_INITIALIZED' })
+      expect(error).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining('not initialized') })
     }
   })
 })

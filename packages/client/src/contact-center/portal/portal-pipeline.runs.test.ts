@@ -333,10 +333,13 @@ describe('[FLOW-15] another profile after completion', () => {
     },
   )
 
-  it('is rejected before completion', async () => {
+  it('[ADOPT-10] is rejected before completion', async () => {
     const { pipeline, input } = setUpPortals()
     await pipeline.start(input(entered))
-    expect(await failure(pipeline.updateProfile(MEMBER))).toMatchObject({ code: 'NOT_INITIALIZED' })
+    expect(await failure(pipeline.updateProfile(MEMBER))).toMatchObject({
+      code: 'NOT_INITIALIZED',
+      message: expect.stringContaining('not initialized'),
+    })
     expect(pipeline.stage.at).toBe('profile')
   })
 })

@@ -3,6 +3,7 @@ import {
   abortedError,
   type InitializationPipelineError,
   type InitializationPipelineStage,
+  notInitialized,
   SDKError,
 } from '../../errors.ts'
 import type { PortalSelection } from '../../facts.ts'
@@ -126,8 +127,7 @@ export class PortalPipeline {
    */
   async updateProfile(profile: UserProfile, { signal }: StepOptions = {}): Promise<PortalSelection> {
     const stage = this.#requireStarted('updateUserProfile()')
-    if (stage.at !== 'complete')
-      throw new SDKError('updateUserProfile() needs a completed initialization with a portal.', 'NOT_INITIALIZED')
+    if (stage.at !== 'complete') throw notInitialized('updateUserProfile() is not possible', ' with a portal.')
     const run = this.#requireRun()
     if (!sameId(profile?.id, profile?.id)) {
       const message = 'updateUserProfile() got no profile with an id. Pass one of the available profiles.'
@@ -262,12 +262,12 @@ export class PortalPipeline {
   #requireStarted(operation: string): PipelineStage {
     this.#requireAlive()
     if (this.#stage.at !== 'idle') return this.#stage
-    throw new SDKError(`${operation} has nothing to select. Await initialize() first.`, 'NOT_INITIALIZED')
+    throw notInitialized(`${operation} has nothing to select`)
   }
 
   /** The run of the current stage. */
   #requireRun(): PortalRun {
-    if (!this.#run) throw new SDKError('There is no run of the portal pipeline.', 'NOT_INITIALIZED')
+    if (!this.#run) throw notInitialized('There is no run of the portal pipeline')
     return this.#run
   }
 
