@@ -806,6 +806,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an instrumented agent makes the spans, events and metrics of the conventions for each turn, each connection attempt and each run of initialize()',
   'ADOPT-09': 'telemetry holds no session id, no token and, unless the host asks for it, no text',
   'ADOPT-10': 'the message of every error with code NOT_INITIALIZED holds the words "not initialized"',
+  'ADOPT-11':
+    '`StorageCacheAdapter` takes a store or the names `session` and `local`, and refuses anything else with a ConfigError',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

@@ -57,10 +57,10 @@ function readPlatform(): Environment {
       return globalThis.console
     },
     get sessionStorage() {
-      return storage('sessionStorage')
+      return pageStorage('session')
     },
     get localStorage() {
-      return storage('localStorage')
+      return pageStorage('local')
     },
     get page() {
       return typeof globalThis.document?.addEventListener === 'function' && typeof globalThis.window === 'object'
@@ -130,14 +130,17 @@ function memoryOf(fetch: Environment['fetch']): MemoryCacheAdapter {
 }
 
 /**
- * A browser's store. Access to it throws if the browser forbids it.
- *
- * Runtimes without a page may have a store of the same name that outlives the process or is shared by it; there the
- * library uses memory.
+ * The store of a page. Runtimes without a page may have a store of the same name that outlives the process or is shared by
+ * it; the library uses that only if the host names it.
  */
-function storage(name: 'sessionStorage' | 'localStorage'): StorageLike | undefined {
+function pageStorage(name: 'session' | 'local'): StorageLike | undefined {
+  return 'document' in globalThis ? browserStorage(name) : undefined
+}
+
+/** The runtime's store of a name. Access to it throws if the browser forbids it. */
+export function browserStorage(name: 'session' | 'local'): StorageLike | undefined {
   try {
-    return 'document' in globalThis ? (globalThis[name] ?? undefined) : undefined
+    return globalThis[`${name}Storage`] ?? undefined
   } catch {
     return undefined
   }

@@ -57,6 +57,10 @@ describe('stores', () => {
 
   it('MemoryCacheAdapter and StorageCacheAdapter are synchronous', () => {
     expectTypeOf<MemoryCacheAdapter['get']>().returns.toEqualTypeOf<CacheEntry | null>()
+    expectTypeOf(new MemoryCacheAdapter().get<string>('a')).toEqualTypeOf<CacheEntry<string> | null>()
+    expectTypeOf(new StorageCacheAdapter('local').get<string>('a')).toEqualTypeOf<CacheEntry<string> | null>()
+    // @ts-expect-error memory has an adapter of its own
+    assertType(new StorageCacheAdapter('memory'))
     assertType<MemoryCacheOptions>({ maxEntries: 100, maxChars: 100_000 })
     // @ts-expect-error a number of entries
     assertType<MemoryCacheOptions>({ maxEntries: '100' })

@@ -33,10 +33,10 @@ export function toStored(entry: CacheEntry): CacheEntry {
 }
 
 /** The entry that a store returned; null for anything else, such as data of another program or version. */
-export function fromStored(value: unknown): CacheEntry | null {
+export function fromStored<T>(value: unknown): CacheEntry<T> | null {
   if (typeof value !== 'object' || value === null) return null
   const { format, ...entry } = value as { [Field in keyof CacheEntry]?: CacheEntry[Field] } & { format?: unknown }
-  return format === FORMAT && 'value' in entry && typeof entry.timestamp === 'number' ? (entry as CacheEntry) : null
+  return format === FORMAT && 'value' in entry && typeof entry.timestamp === 'number' ? (entry as CacheEntry<T>) : null
 }
 
 /** A value now, or a promise of it. */

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
+import { NativeDevice } from '../../test/native-parts.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { createCacheAdapter, StorageCacheAdapter } from './storage-cache-adapter.ts'
 
@@ -29,6 +30,50 @@ describe.each([
 })
 
 describe('StorageCacheAdapter', () => {
+  afterEach(() => vi.unstubAllGlobals())
+
+  it.each(['session', 'local'] as const)('[ADOPT-11] finds what an earlier page left in the %s storage', name => {
+    const storage = new FakeStorage()
+    vi.stubGlobal(`${name}Storage`, storage)
+    new StorageCacheAdapter(name).set('aiagent_a', entry(1))
+    expect([...storage.items.keys()]).toEqual(['aiagent_a'])
+    expect(new StorageCacheAdapter(name).get<number>('aiagent_a')?.value).toBe(1)
+  })
+
+  it.each([
+    ['has none', undefined],
+    ['forbids access', new DOMException('denied', 'SecurityError')],
+  ])('[ADOPT-11] stays in memory and warns once where the browser %s', (_what, error) => {
+    vi.stubGlobal('sessionStorage', undefined)
+    Object.defineProperty(globalThis, 'sessionStorage', {
+      configurable: true,
+      get() {
+        if (error) throw error
+      },
+    })
+    const warnings: string[] = []
+    const adapter = new StorageCacheAdapter('session', message => warnings.push(message))
+    for (const key of ['aiagent_a', 'aiagent_b']) adapter.set(key, entry(1))
+    expect([adapter.get('aiagent_a'), adapter.keys('aiagent_').sort(), warnings.length]).toEqual([
+      entry(1),
+      ['aiagent_a', 'aiagent_b'],
+      1,
+    ])
+  })
+
+  it.each([undefined, null, 7, 'memory', 'sessionStorage', {}, new Map(), new NativeDevice().asyncStorage])(
+    '[ADOPT-11] refuses %o, which is no store',
+    storage => {
+      expect(() => new StorageCacheAdapter(storage as never)).toThrow(
+        expect.objectContaining({
+          code: 'CONFIG_INVALID',
+          field: 'storage',
+          message: expect.stringContaining('session'),
+        }),
+      )
+    },
+  )
+
   it('keeps in memory what the store rejects, and warns once', () => {
     const storage = new FakeStorage()
     const warnings: string[] = []

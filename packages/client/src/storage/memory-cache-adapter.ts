@@ -23,13 +23,13 @@ export class MemoryCacheAdapter implements CacheAdapter {
     this.#bounds = bounds
   }
 
-  get(key: string): CacheEntry | null {
+  get<T = unknown>(key: string): CacheEntry<T> | null {
     const entries = this.#entries
     const stored = entries?.get(key)
     if (!entries || !stored) return null
     entries.delete(key)
     entries.set(key, stored)
-    return stored.entry
+    return stored.entry as CacheEntry<T>
   }
 
   set(key: string, entry: CacheEntry): void {

@@ -1,4 +1,5 @@
-import { defaultEnvironment } from '../platform/default-environment.ts'
+import { ConfigError } from '../errors.ts'
+import { browserStorage, defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment, StorageLike } from '../platform/environment.ts'
 import { type CacheAdapter, type CacheEntry, type CacheStorageType, fromStored, toStored } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
@@ -9,8 +10,8 @@ const LIBRARY_KEYS = /^(?:aiagent_|vendor_profiles_|v2_.*selectedProfile-)/
 /**
  * Stores entries as JSON in a browser's store.
  *
- * Entries that the store rejects (it is full, or writing is forbidden) stay in memory for the page's lifetime, and one
- * warning is logged. Broken JSON reads as null.
+ * Entries that the store rejects (it is full, missing, or writing is forbidden) stay in memory for the page's lifetime, and
+ * `warn` is called once. Broken JSON reads as null.
  */
 export class StorageCacheAdapter implements CacheAdapter {
   readonly #storage: StorageLike
@@ -18,17 +19,26 @@ export class StorageCacheAdapter implements CacheAdapter {
   readonly #refused = new MemoryCacheAdapter()
   #warned = false
 
-  /** @param warn called once when the store rejects writes */
-  constructor(storage: StorageLike, warn: (message: string) => void = () => {}) {
-    this.#storage = storage
+  /**
+   * @param storage a store like `sessionStorage`, or the name of the browser's
+   * @param warn called once when the store rejects writes
+   * @throws {ConfigError} for anything else
+   */
+  constructor(storage: StorageLike | 'session' | 'local', warn: (message: string) => void = () => {}) {
+    const isNamed = storage === 'session' || storage === 'local'
+    // AsyncStorage has all methods but this one, and answers with promises.
+    if (!isNamed && typeof storage?.key !== 'function')
+      throw new ConfigError('storage', "`storage` is invalid. Pass 'session', 'local', or a store like sessionStorage.")
+    // Without a store, each use fails as in one that rejects everything.
+    this.#storage = (isNamed ? browserStorage(storage) : storage) as StorageLike
     this.#warn = warn
   }
 
-  get(key: string): CacheEntry | null {
-    const kept = this.#refused.get(key)
+  get<T = unknown>(key: string): CacheEntry<T> | null {
+    const kept = this.#refused.get<T>(key)
     if (kept) return kept
     try {
-      return fromStored(JSON.parse(this.#storage.getItem(key) ?? 'null'))
+      return fromStored<T>(JSON.parse(this.#storage.getItem(key) ?? 'null'))
     } catch {
       return null
     }
