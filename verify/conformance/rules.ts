@@ -808,6 +808,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-10': 'the message of every error with code NOT_INITIALIZED holds the words "not initialized"',
   'ADOPT-11':
     '`StorageCacheAdapter` takes a store or the names `session` and `local`, and refuses anything else with a ConfigError',
+  'ADOPT-12':
+    'a token with "Bearer " before it, in quotes, or inside its JSON answer is sent as it is, no expiry is read from it, and the error of its refusal names what to remove; a promise or an object in place of a token is named as such',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

@@ -55,6 +55,25 @@ describe('the life of a token', () => {
     ])
   })
 
+  it.each([
+    ['its scheme', (token: string) => `Bearer ${token}`, 'begins with "Bearer"'],
+    ['quotes', (token: string) => `"${token}"`, 'in quotes'],
+    ['its JSON answer', (token: string) => JSON.stringify({ access_token: token }), 'only its access_token'],
+  ])(
+    '[ADOPT-12] a token with %s around it is sent, and the error of its refusal says so',
+    async (_what, wrap, advice) => {
+      const { emulator, make } = setUp()
+      const accessToken = wrap(emulator.control.issueToken({ subject: 'customer', lifeSeconds: 60 }))
+      const { agent, told } = make({ id: 'account', auth: { type: 'pre-auth', accessToken } })
+      const error = await rejection(agent.initialize())
+      expect(error).toMatchObject({ status: 401, message: expect.stringContaining(advice) })
+      expect(error.message).not.toContain(accessToken)
+      const sent = emulator.control.requests().flatMap(({ headers }) => headers['authorization'] ?? [])
+      expect(sent).toContain(`Bearer ${accessToken}`)
+      expect(payloadsOf(told, 'tokenExpiring')).toEqual([])
+    },
+  )
+
   it('[AUTH-05] a token that is about to expire and cannot be renewed is returned once tokenExpiring has been emitted', async () => {
     const { clock, emulator, make } = setUp()
     const issue = (lifeSeconds: number) => emulator.control.issueToken({ subject: 'customer', lifeSeconds })

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { fakeToken } from '../../test/fake-service.ts'
 import { expiryOf, expiryOfFresh, readClaims, renewalTime } from './access-token.ts'
 
+const JWT = fakeToken({ exp: 1_800_000_000 })
+
 describe('readClaims', () => {
   it('reads the claims of a token, in any script', () => {
     const claims = { exp: 1_800_000_000, sub: 'someone', name: 'Žofia 日本 🙂', scope: ['a', 'b'] }
@@ -16,6 +18,20 @@ describe('readClaims', () => {
       expect(expiryOf(token)).toBeUndefined()
     },
   )
+
+  it.each([
+    ['its scheme', `Bearer ${JWT}`],
+    ['quotes', `"${JWT}"`],
+    ['the answer that it came in', `{"access_token":"${JWT}","expires_in":60}`],
+    ['a fourth part', `${JWT}.more`],
+    ['no signature at all', JWT.slice(0, JWT.lastIndexOf('.'))],
+  ])('[ADOPT-12] reads nothing from a JWT with %s', (_what, token) => {
+    expect(readClaims(token)).toEqual({})
+  })
+
+  it('[ADOPT-12] reads a JWT with an empty signature', () => {
+    expect(readClaims(JWT.slice(0, JWT.lastIndexOf('.') + 1))).toEqual({ exp: 1_800_000_000 })
+  })
 
   it('returns an object for any text and any claims', () => {
     const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)

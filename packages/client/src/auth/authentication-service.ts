@@ -6,6 +6,7 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
+import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
 import { renewalTime } from './access-token.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type {
@@ -26,7 +27,6 @@ import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
 import { isStrategy } from './host-strategy.ts'
 import type { OwnStrategy } from './own-strategy.ts'
 import { rememberLogin, type StoredLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
-import { tokenIn } from './token-request.ts'
 
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
 interface StrategyInUse {
@@ -264,7 +264,7 @@ export class AuthenticationService {
     { userChanged, isBorrowed }: { userChanged?: boolean | undefined; isBorrowed?: true } = {},
   ): Promise<void> {
     const given = tokenIn(token)
-    if (!given) throw new AuthError('The access token is empty.', 'invalid_input')
+    if (!given) throw new AuthError(`The access token ${whyNoToken(token)}.`, 'invalid_input')
     const strategy = this.#source.strategy ?? (await this.#era.during(() => this.#load()))
     const expiresAt = this.#current.expiryOf(given)
     const ends = expiresAt ?? Number.POSITIVE_INFINITY
@@ -475,7 +475,7 @@ export class AuthenticationService {
     }
     signal.throwIfAborted()
     const token = tokenIn(given)
-    if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
+    if (!token) throw new AuthError(`The access token of the authentication ${whyNoToken(given)}.`, 'token_missing')
     const { identity, expiresAt, expiryBufferMs: bufferMs } = active
     const isAnonymous = type === 'anonymous' || isAnonymousUntilLogin
     if (!(await this.#current.adopt({ token, isAnonymous, identity, expiresAt, bufferMs }, signal)))

@@ -21,6 +21,14 @@ describe('a token of the host', () => {
     )
   })
 
+  it.each([
+    ['a promise', Promise.resolve('token'), /is a Promise: await it/],
+    ['the answer of a provider', { access_token: 'token' }, /is an object/],
+  ])('[ADOPT-12] is named when it is %s', (_what, accessToken, message) => {
+    const { strategy } = setUp(() => ({ accessToken: accessToken as never }))
+    expect(() => strategy.initialize({ deploymentInfo })).toThrow(message)
+  })
+
   it('is passed on by authenticate(), with or without a callback', async () => {
     const { strategy } = setUp(() => ({ accessToken: 'given' }))
     await strategy.authenticate()

@@ -2,6 +2,7 @@ import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import { Era } from '../util/era.ts'
+import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
 import { ClockSkew } from './access-token.ts'
 import {
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
@@ -10,7 +11,6 @@ import {
 } from './auth-strategy.ts'
 import { describeFailure } from './host-call.ts'
 import { OwnStrategy } from './own-strategy.ts'
-import { tokenIn } from './token-request.ts'
 
 /** An access token supplied by the host; renewed by the host's function, if there is one. */
 export class PreAuthStrategy extends OwnStrategy {
@@ -52,7 +52,8 @@ export class PreAuthStrategy extends OwnStrategy {
   /** @throws {AuthError} `token_missing` when the token is blank */
   override initialize(options: AuthStrategyInitializeOptions): void {
     if (!tokenIn(this.#token)) {
-      throw new AuthError('The pre-auth token is empty. Pass it as auth.accessToken.', 'token_missing')
+      const problem = whyNoToken(this.#token)
+      throw new AuthError(`The pre-auth token ${problem}. Pass it as auth.accessToken.`, 'token_missing')
     }
     this.given = options
   }
@@ -73,13 +74,14 @@ export class PreAuthStrategy extends OwnStrategy {
   async refresh(): Promise<string> {
     if (!this.#config.refreshTokenFn) return this.#token
     const era = (this.#era = this.#era.end())
-    let token: string
+    let given: unknown
     try {
-      token = tokenIn(await this.#config.refreshTokenFn())
+      given = await this.#config.refreshTokenFn()
     } catch (cause) {
       throw new AuthError(`refreshTokenFn failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
     }
-    if (!token) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
+    const token = tokenIn(given)
+    if (!token) throw new AuthError(`The token of refreshTokenFn ${whyNoToken(given)}.`, 'token_request_failed')
     if (era.isOver) return token
     this.#token = token
     this.#isShort = (this.expiresAt ?? Number.POSITIVE_INFINITY) - this.#clock.now() <= this.expiryBufferMs

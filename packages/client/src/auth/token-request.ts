@@ -16,6 +16,7 @@ import {
   TOKEN_WAIT_MS,
 } from '../platform/patient-fetch.ts'
 import { objectIn } from '../util/json.ts'
+import { tokenIn } from '../util/jwt-payload.ts'
 import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
 import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig } from './auth-strategy.ts'
 
@@ -185,11 +186,6 @@ function mayUseHttp(hostname: string, given: TokenDeployment | undefined, isName
   const isLocal = isOnThisMachine(base)
   if (base.startsWith('http:') && (endpoint !== undefined || !isLocal)) return true
   return isLoopbackHost(hostname) && (!isNamed || endpoint === undefined || isLocal)
-}
-
-/** The token that a host or a service has given, without the line break of a file that it came from; empty if it gave none. */
-export function tokenIn(given: unknown): string {
-  return typeof given === 'string' ? given.trim() : ''
 }
 
 function failed(problem: string, status?: number, cause?: unknown, retryAfterMs?: number): AuthError {

@@ -11,9 +11,9 @@ const OTHER_KEY = 'aiagent_context_sales'
 /** A store that says what is done to it. */
 class NotingAdapter extends MemoryCacheAdapter {
   readonly log: string[] = []
-  override get(key: string): CacheEntry | null {
+  override get<T>(key: string): CacheEntry<T> | null {
     this.log.push(`get ${key}`)
-    return super.get(key)
+    return super.get<T>(key)
   }
   override set(key: string, entry: CacheEntry): void {
     this.log.push(`set ${key}`)

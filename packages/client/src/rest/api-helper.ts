@@ -20,6 +20,7 @@ import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import { untilAborted } from '../util/abort.ts'
+import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type {
@@ -346,12 +347,12 @@ export class ApiHelper {
    * @throws {AuthError} reason `token_missing` when there is none
    */
   async #token({ name }: UnsentCall<unknown>, { authToken, signal }: ApiCallOptions): Promise<string> {
-    const given = authToken?.trim()
-    if (given) return given
-    const token = (await untilAborted(Promise.resolve(this.#config.getToken?.()), signal))?.trim()
+    const own = typeof authToken === 'string' ? authToken.trim() : authToken
+    const given = own || (await untilAborted(Promise.resolve(this.#config.getToken?.()), signal))
+    const token = tokenIn(given)
     if (token) return token
     throw new AuthError(
-      `${name} needs an access token, and there is none. Pass authToken, or getToken to the constructor.`,
+      `${name} needs an access token, and it ${whyNoToken(given)}. Pass authToken, or getToken to the constructor.`,
       'token_missing',
     )
   }

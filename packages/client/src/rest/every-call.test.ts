@@ -223,6 +223,14 @@ describe.each(WITH_TOKEN)('$name', call => {
     }
     expect(service.seen).toEqual([])
   })
+
+  it('[ADOPT-12] names a promise that is passed in place of a token', async () => {
+    const { service, make } = setUp(call)
+    const authToken = Promise.resolve('token') as unknown as string
+    const error = await failure(call.make(make({ getToken: () => 'another token' }), { authToken }))
+    expect(error).toMatchObject({ reason: 'token_missing', message: expect.stringContaining('await it') })
+    expect(service.seen).toEqual([])
+  })
 })
 
 it('getConnectedApps sends no token', async () => {

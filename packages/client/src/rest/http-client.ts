@@ -65,7 +65,8 @@ const UNSENDABLE = /[^ -~]/
 export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>): Promise<T> {
   const { name, method, base, path, query, token, bareToken, credentials, body, parse, noContent } = call
   // Before `fetch`, whose error would contain the token.
-  if (UNSENDABLE.test(`${token}`)) throw new AuthError('The access token has invalid characters.', 'invalid_input')
+  if (UNSENDABLE.test(`${token}`))
+    throw new AuthError(`The access token has invalid characters. ${formAdvice(`${token}`)}`, 'invalid_input')
   const headers: Record<string, string> = { ...call.headers }
   if (token) headers['Authorization'] = bareToken ? token : `Bearer ${token}`
   const init: RequestInit = { method, headers }
@@ -182,10 +183,23 @@ function quote(body: unknown): string {
 /** Lifetime that services require of a token, in milliseconds. */
 const NEEDED_LIFE_MS = 300_000
 
+/** What often surrounds a token that was copied, or taken from the answer of a provider. */
+const WRAPPINGS: readonly (readonly [RegExp, string])[] = [
+  [/^bearer\s/i, 'The access token begins with "Bearer". Pass it without that word.'],
+  [/^["'`\u2018-\u201e]/, 'The access token is in quotes. Pass it without them.'],
+  [/^\{/, 'The access token is a JSON answer. Pass only its access_token.'],
+]
+
+/** The remedy for a rejected access token that is not a JWT. */
+function formAdvice(token: string): string {
+  const wrapping = WRAPPINGS.find(([start]) => start.test(token))
+  return wrapping?.[1] ?? 'The access token is not a JWT. Check which token is passed.'
+}
+
 /** The remedy for an access token that the service rejected. */
 function refusedTokenAdvice(token: string, now: number): string {
   const claims = jwtPayload(token)
-  if (claims === undefined) return 'The access token is not a JWT. Check which token is passed.'
+  if (claims === undefined) return formAdvice(token)
   const exp = (claims as { exp?: unknown } | null)?.exp
   if (typeof exp === 'number' && exp * 1_000 <= now)
     return 'The access token has expired. Sign in again, or pass a new one.'

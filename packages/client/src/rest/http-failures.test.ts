@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { DETAILS, failure, SESSION, setUpApi } from '../../test/api-set-up.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
+import { readClaims } from '../auth/access-token.ts'
 import { Logger, LogLevel } from '../logger.ts'
 import { ApiHelper } from './api-helper.ts'
 
@@ -115,9 +116,12 @@ describe('an unexpected response', () => {
     ['about to expire', fakeToken({ exp: 240 }), 'five more minutes'],
     ['rejected for another reason', fakeToken({ exp: 3_600 }), 'pass another access token'],
     ['no JWT', 'nonsense', 'not a JWT'],
-  ])('[REL-25] has a matching remedy for a token that is %s', async (_case, token, text) => {
+    ['preceded by its scheme', `Bearer ${fakeToken({ sub: 'ada' })}`, 'begins with "Bearer"'],
+    ['in quotes', `"${fakeToken({ sub: 'ada' })}"`, 'in quotes'],
+    ['inside its JSON answer', `{"access_token":"${fakeToken({ sub: 'ada' })}"}`, 'only its access_token'],
+  ])('[REL-25] [ADOPT-12] has a matching remedy for a token that is %s', async (_case, token, text) => {
     const { service, api } = setUpApi({ getToken: () => token })
-    const { exp } = { exp: 0, ...(JSON.parse(atob(token.split('.')[1] || 'e30=')) as { exp?: number }) }
+    const { exp } = readClaims(token)
     // Times of the tokens are relative to now.
     const at = service.clock.now() / 1_000
     const authToken = exp ? fakeToken({ exp: at + exp }) : token

@@ -62,7 +62,7 @@ describe('StorageCacheAdapter', () => {
   })
 
   it.each([undefined, null, 7, 'memory', 'sessionStorage', {}, new Map(), new NativeDevice().asyncStorage])(
-    '[ADOPT-11] refuses %o, which is no store',
+    '[ADOPT-11] refuses %o',
     storage => {
       expect(() => new StorageCacheAdapter(storage as never)).toThrow(
         expect.objectContaining({
