@@ -788,6 +788,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-271':
     'a fleet that starts logs a warning for each server of its store whose `maxmemory-policy` evicts, and starts without a word where it may not ask',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
+  'REL-280':
+    'a call that the host itself ends, as with `destroy()`, leaves no unhandled rejection, and rejects for a caller that awaits it',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',
   'ADOPT-02': 'the doctor has a stable code and a remedy for each problem, and a broken deployment or page shows each',

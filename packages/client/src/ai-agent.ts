@@ -90,6 +90,15 @@ export class AiAgent extends Subscribable<AgentEvents> {
     await clearStored(resolved, base, cache)
   }
 
+  /** Makes a call. One that ends on request needs no handler: a host that calls `destroy()` may have dropped its promises. */
+  #call<T>(work: () => Promise<T>): Promise<T> {
+    const call = work().catch(error => {
+      if (error?.code === 'ABORTED') call.catch(() => {})
+      throw error
+    })
+    return call
+  }
+
   /** The agent's logger: the configured one, or `AiAgent:<id>`. */
   get logger(): Logger {
     return this.#parts.scope.logger
@@ -111,7 +120,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {InitializationPipelineError} when the portal selection fails before the first choice
    */
   initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
-    return this.#lifecycle.initialize(options.context, options.signal, options.interactive)
+    return this.#call(() => this.#lifecycle.initialize(options.context, options.signal, options.interactive))
   }
 
   /**
@@ -135,7 +144,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {ConnectionError} reason `refused`, `timeout`, `closed` or `no_address`
    */
   connect(options: OperationOptions = {}): Promise<void> {
-    return this.#lifecycle.connect(options.signal)
+    return this.#call(() => this.#lifecycle.connect(options.signal))
   }
 
   /**
@@ -152,11 +161,13 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *
    * @throws {SDKError} code NOT_INITIALIZED before `initialize()`; SESSION_ID_INVALID for an unusable id
    */
-  async restartConnection(options: OperationOptions & { sessionId?: string | number } = {}): Promise<void> {
-    const { sessionId, signal } = options
-    const given =
-      sessionId === undefined ? undefined : requireSessionId(sessionId, 'The id given to restartConnection()')
-    await this.#lifecycle.restartConversation(given, signal)
+  restartConnection(options: OperationOptions & { sessionId?: string | number } = {}): Promise<void> {
+    return this.#call(async () => {
+      const { sessionId, signal } = options
+      const given =
+        sessionId === undefined ? undefined : requireSessionId(sessionId, 'The id given to restartConnection()')
+      await this.#lifecycle.restartConversation(given, signal)
+    })
   }
 
   /**
@@ -212,11 +223,13 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *   its session ends, also by `logout()`; `cleared` when the question was dropped from the queue; otherwise as {@link send}
    * @throws {SDKError} code ABORTED when the signal is aborted, and by `destroy()`
    */
-  async ask(text: string, options?: AskOptions): Promise<Message> {
-    this.#lifecycle.requireSendable('ask()')
-    const answer = this.#parts.outbox.ask(text, options)
-    this.#parts.outbox.connectForMessage()
-    return answer
+  ask(text: string, options?: AskOptions): Promise<Message> {
+    return this.#call(async () => {
+      this.#lifecycle.requireSendable('ask()')
+      const answer = this.#parts.outbox.ask(text, options)
+      this.#parts.outbox.connectForMessage()
+      return answer
+    })
   }
 
   /**
@@ -326,18 +339,20 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *   that is not offered
    * @throws {SDKError} code ABORTED when a newer selection, a restart or `logout()` has replaced this one
    */
-  async selectPortal(portal: Pick<Portal, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
-    return this.#lifecycle.requirePipeline('selectPortal()').selectPortal(portal, options)
+  selectPortal(portal: Pick<Portal, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
+    return this.#call(async () => this.#lifecycle.requirePipeline('selectPortal()').selectPortal(portal, options))
   }
 
   /** Selects an agent after `agentsAvailable`. Returns and throws as {@link selectPortal}. */
-  async selectAgent(agent: Pick<AgentListItem, 'agentId'>, options?: OperationOptions): Promise<InitializationResult> {
-    return this.#lifecycle.requirePipeline('selectAgent()').selectAgent(agent, options)
+  selectAgent(agent: Pick<AgentListItem, 'agentId'>, options?: OperationOptions): Promise<InitializationResult> {
+    return this.#call(async () => this.#lifecycle.requirePipeline('selectAgent()').selectAgent(agent, options))
   }
 
   /** Selects a profile after `profilesAvailable`. Returns and throws as {@link selectPortal}. */
-  async selectUserProfile(profile: Pick<UserProfile, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
-    return this.#lifecycle.requirePipeline('selectUserProfile()').selectUserProfile(profile, options)
+  selectUserProfile(profile: Pick<UserProfile, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
+    return this.#call(async () =>
+      this.#lifecycle.requirePipeline('selectUserProfile()').selectUserProfile(profile, options),
+    )
   }
 
   /**
@@ -348,12 +363,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *   without an id; the chat stays as it is
    */
   updateUserProfile(profile: UserProfile, options: OperationOptions = {}): Promise<void> {
-    return this.#lifecycle.changeProfile(profile, options.signal)
+    return this.#call(() => this.#lifecycle.changeProfile(profile, options.signal))
   }
 
   /** Runs the selection of portal, agent and profile again; without portals it is {@link restartConnection}. */
   restartPortalInitializer(options: OperationOptions = {}): Promise<void> {
-    return this.#lifecycle.restartPortals(options.signal)
+    return this.#call(() => this.#lifecycle.restartPortals(options.signal))
   }
 
   /** @deprecated Use {@link restartPortalInitializer}. */
@@ -411,15 +426,19 @@ export class AiAgent extends Subscribable<AgentEvents> {
   }
 
   /** The details of the configured agent, loaded when needed. Works before `initialize()`. */
-  async getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
-    this.#lifecycle.requireUsable('getAgentDetails()')
-    return this.#parts.start.loadAgentDetails(options.signal)
+  getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
+    return this.#call(async () => {
+      this.#lifecycle.requireUsable('getAgentDetails()')
+      return this.#parts.start.loadAgentDetails(options.signal)
+    })
   }
 
   /** Where the deployment's services are, loaded when needed. Works before `initialize()`. */
-  async getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
-    this.#lifecycle.requireUsable('getDeploymentInfo()')
-    return (await this.#parts.start.loadDeployment(options.signal)).deployment
+  getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
+    return this.#call(async () => {
+      this.#lifecycle.requireUsable('getDeploymentInfo()')
+      return (await this.#parts.start.loadDeployment(options.signal)).deployment
+    })
   }
 
   /** The signed-in user or customer; null for an anonymous one, and when the service does not return it. */
@@ -454,12 +473,14 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *
    * @throws {AuthError} reason `token_missing` when the token has expired and cannot be renewed
    */
-  async getAccessToken({ signal }: OperationOptions = {}): Promise<string | null> {
-    const { authentication } = this.#parts
-    if (!this.#lifecycle.isStarted || !authentication.getIsInitialized()) return null
-    return authentication
-      .cancellable(signal, () => authentication.getToken())
-      .catch(error => Promise.reject(signal?.aborted ? abortedError('getAccessToken()', signal) : error))
+  getAccessToken({ signal }: OperationOptions = {}): Promise<string | null> {
+    return this.#call(async () => {
+      const { authentication } = this.#parts
+      if (!this.#lifecycle.isStarted || !authentication.getIsInitialized()) return null
+      return authentication
+        .cancellable(signal, () => authentication.getToken())
+        .catch(error => Promise.reject(signal?.aborted ? abortedError('getAccessToken()', signal) : error))
+    })
   }
 
   /**
@@ -470,7 +491,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code ABORTED while `logout()` runs, and after `destroy()`
    */
   updateAccessToken(token: string, options: UpdateAccessTokenOptions = {}): Promise<void> {
-    return this.#lifecycle.updateToken(token, options)
+    return this.#call(() => this.#lifecycle.updateToken(token, options))
   }
 
   /**
@@ -481,8 +502,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *
    * @throws {AuthError} when the sign-out at the identity provider fails; the user's data is removed nevertheless
    */
-  async logout(): Promise<void> {
-    await this.#lifecycle.signOut()
+  logout(): Promise<void> {
+    return this.#call(() => this.#lifecycle.signOut())
   }
 
   /**

@@ -58,6 +58,11 @@ export function describeError(error: unknown, isDestroyed: boolean, isWaiting: b
   return { code, error, message, remedy: isWaiting && remedy === 'retry' ? 'wait' : remedy }
 }
 
+/** Whether a call ended on request of the host, as with `destroy()`: nothing is wrong. */
+export function isRequested(error: unknown): boolean {
+  return Object(error).code === 'ABORTED'
+}
+
 /** What helps against an error, unless the agent is trying again already. */
 export function remedyOf(error: unknown): ConversationRemedy {
   return REMEDIES[codeOf(error)]

@@ -1,6 +1,7 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { passing, rejection, setUp } from '../../client/test/agent-harness.ts'
+import { watchRejections } from '../../client/test/watch-rejections.ts'
 import { lastOf, linesOf, say, setUpView, viewPlatform } from '../test/view-harness.ts'
 import { createConversationView } from './conversation-view.ts'
 
@@ -418,4 +419,17 @@ describe('the facts of a view', () => {
     expect(await view.export('markdown')).toContain('- [Manual](https://docs.example.test/manual)')
     expect(JSON.parse(await view.export('json'))).toEqual(JSON.parse(JSON.stringify(view.getSnapshot().messages)))
   })
+})
+
+it('[REL-280] start() that nobody awaits leaves no unhandled rejection when the agent is destroyed', async () => {
+  const unhandled = watchRejections()
+  const { make, clock } = setUp()
+  const { agent } = make()
+  const view = createConversationView(agent, { platform: viewPlatform(clock).platform })
+  void view.start()
+  const failure = rejection(view.start())
+  await agent.destroy()
+  expect(await failure).toMatchObject({ code: 'ABORTED' })
+  await turnEventLoop()
+  expect(unhandled).toEqual([])
 })

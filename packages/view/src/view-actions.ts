@@ -7,6 +7,7 @@ import {
   SDKError,
   type UserProfile,
 } from '@aiagent/client'
+import { isRequested } from './conversation-error.ts'
 import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import type { Desk } from './desk.ts'
 import type { ViewStore } from './view-store.ts'
@@ -29,13 +30,14 @@ export function createActions(
 ): Actions {
   /** Aborted by `leave()`: what was begun before must not open the chat afterwards. */
   let presence = new AbortController()
-  const attempt = async <T>(work: (signal: AbortSignal) => T | Promise<T>, isShown = false): Promise<T> => {
-    try {
-      return await work(presence.signal)
-    } catch (error) {
-      if (isShown || !(error instanceof SDKError && error.code === 'ABORTED')) store.change({ error })
+  const attempt = <T>(work: (signal: AbortSignal) => T | Promise<T>, isShown = false): Promise<T> => {
+    const call = (async () => work(presence.signal))().catch(error => {
+      if (isShown || !isRequested(error)) store.change({ error })
+      // As in the agent: a host that ends its calls may have dropped their promises.
+      if (isRequested(error)) call.catch(() => {})
       throw error
-    }
+    })
+    return call
   }
   const proceed = async ({ status }: InitializationResult, signal: AbortSignal) => {
     if (status === 'ready') await agent.connect({ signal })

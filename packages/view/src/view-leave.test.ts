@@ -61,6 +61,7 @@ describe('a chat that is closed and opened again', () => {
     emulator.faults.lift({ id })
     for (let turn = 0; turn < 5; turn++) await turnEventLoop()
     expect(agent.isConnected()).toBe(false)
+    expect(view.getSnapshot().error).toBeUndefined()
     await view.start()
     await say(view, 'hello', 2)
     expect(session()).not.toBe('')

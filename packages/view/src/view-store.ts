@@ -7,6 +7,7 @@ import {
   type MessageErrorReason,
   type TranscriptEntry,
 } from '@aiagent/client'
+import { isRequested } from './conversation-error.ts'
 import { type ConversationMessage, heldMessage } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
@@ -235,7 +236,7 @@ export function createViewStore(
       list.read([])
       facts = { isOffline: !platform.isOnline() }
     }
-    change({ error: phase.at === 'idle' ? phase.error : undefined })
+    change({ error: phase.at === 'idle' && !isRequested(phase.error) ? phase.error : undefined })
   })
   for (const name of ['portalsAvailable', 'agentsAvailable', 'profilesAvailable', 'workingChanged'] as const)
     on(name, () => change())
