@@ -58,7 +58,7 @@ describe('the life of a token', () => {
   it.each([
     ['its scheme', (token: string) => `Bearer ${token}`, 'begins with "Bearer"'],
     ['quotes', (token: string) => `"${token}"`, 'in quotes'],
-    ['its JSON answer', (token: string) => JSON.stringify({ access_token: token }), 'only its access_token'],
+    ['its JSON answer', (token: string) => JSON.stringify({ access_token: token }), 'is a JSON answer'],
   ])(
     '[ADOPT-12] a token with %s around it is sent, and the error of its refusal says so',
     async (_what, wrap, advice) => {

@@ -183,17 +183,16 @@ function quote(body: unknown): string {
 /** Lifetime that services require of a token, in milliseconds. */
 const NEEDED_LIFE_MS = 300_000
 
-/** What often surrounds a token that was copied, or taken from the answer of a provider. */
-const WRAPPINGS: readonly (readonly [RegExp, string])[] = [
-  [/^bearer\s/i, 'The access token begins with "Bearer". Pass it without that word.'],
-  [/^["'`\u2018-\u201e]/, 'The access token is in quotes. Pass it without them.'],
-  [/^\{/, 'The access token is a JSON answer. Pass only its access_token.'],
-]
-
-/** The remedy for a rejected access token that is not a JWT. */
+/** The remedy for a token that is not a JWT: often it was copied with what surrounds it, or is the answer of a provider. */
 function formAdvice(token: string): string {
-  const wrapping = WRAPPINGS.find(([start]) => start.test(token))
-  return wrapping?.[1] ?? 'The access token is not a JWT. Check which token is passed.'
+  const form = /^bearer /i.test(token)
+    ? 'begins with "Bearer"'
+    : /^["']/.test(token)
+      ? 'is in quotes'
+      : token.startsWith('{')
+        ? 'is a JSON answer'
+        : 'is not a JWT'
+  return `The access token ${form}. Check which token is passed, and pass only its text.`
 }
 
 /** The remedy for an access token that the service rejected. */

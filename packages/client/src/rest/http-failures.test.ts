@@ -118,7 +118,7 @@ describe('an unexpected response', () => {
     ['no JWT', 'nonsense', 'not a JWT'],
     ['preceded by its scheme', `Bearer ${fakeToken({ sub: 'ada' })}`, 'begins with "Bearer"'],
     ['in quotes', `"${fakeToken({ sub: 'ada' })}"`, 'in quotes'],
-    ['inside its JSON answer', `{"access_token":"${fakeToken({ sub: 'ada' })}"}`, 'only its access_token'],
+    ['inside its JSON answer', `{"access_token":"${fakeToken({ sub: 'ada' })}"}`, 'is a JSON answer'],
   ])('[REL-25] [ADOPT-12] has a matching remedy for a token that is %s', async (_case, token, text) => {
     const { service, api } = setUpApi({ getToken: () => token })
     const { exp } = readClaims(token)

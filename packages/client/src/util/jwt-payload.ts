@@ -12,7 +12,7 @@ export function tokenIn(given: unknown): string {
 /** Why {@link tokenIn} finds no token, as the rest of a sentence. */
 export function whyNoToken(given: unknown): string {
   if (isPromiseLike(given)) return 'is a Promise: await it first'
-  return typeof given === 'object' && given ? 'is an object: pass only the text of the token' : 'is empty'
+  return typeof given === 'object' && given ? 'is an object: pass its text' : 'is empty'
 }
 
 /** The claims of a JWT, unverified; undefined for anything else. */
