@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { InitializationPipelineErrorCode } from '@aiagent/client'
+import { AiAgent, InitializationPipelineErrorCode } from '@aiagent/client'
 import { REMEDIES } from '@aiagent/client/doctor'
+import { createEmulator } from '@aiagent/emulator'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
@@ -58,4 +59,27 @@ it('docs/guide/events.md lists every event of AiAgent exactly once', () => {
 it('docs/guide/doctor.md lists every problem of the doctor with its remedy', () => {
   const listed = [...read('guide/doctor.md').matchAll(/^\| `([A-Z_]+)` \| (.+) \|$/gm)]
   expect(listed.map(([, code, remedy]) => [code, remedy])).toEqual(Object.entries(REMEDIES))
+})
+
+it('[ADOPT-14] docs/guide/write-a-connector.md begins with a script that connects an agent', async () => {
+  const [, script = ''] = /```js\n([\s\S]+?)```/.exec(read('guide/write-a-connector.md')) ?? []
+  const { origin, fetch, WebSocket, control } = createEmulator()
+  const importModule = () => import(`data:text/javascript,${encodeURIComponent(script)}`)
+  const agent = new AiAgent(
+    {
+      id: 'desk',
+      endpoint: origin,
+      auth: { type: 'pre-auth', accessToken: control.issueToken({ subject: 'desk-agent' }) },
+      initParams: { platform: 'north-desk' },
+      connector: { connectorUrl: 'file:///desk.js' },
+    },
+    { fetch, WebSocket, importModule },
+  )
+  expect(await agent.initialize()).toEqual({ status: 'ready' })
+  expect([agent.getConversationId(), agent.getCallerInfo()?.name, agent.getCallTranscript().length]).toEqual([
+    'call-7',
+    'Caller',
+    1,
+  ])
+  await agent.destroy()
 })

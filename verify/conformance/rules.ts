@@ -812,6 +812,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`StorageCacheAdapter` takes a store or the names `session` and `local`, and refuses anything else with a ConfigError',
   'ADOPT-12':
     'a token with "Bearer " before it, in quotes, or inside its JSON answer is sent as it is, no expiry is read from it, and the error of its refusal names what to remove; a promise or an object in place of a token is named as such',
+  'ADOPT-13': 'a command in the README of a template is a script of its package.json, from a package that it installs',
+  'ADOPT-14':
+    'the client declares the global that a connector sets, and a connector written as the guide says works at the address that the guide names',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

@@ -72,6 +72,13 @@ describe('a connector', () => {
     assertType<HookContract>({ ...hook, getAccessToken: () => 'secret' })
   })
 
+  it('[ADOPT-14] the global of a script has the type of a component', () => {
+    globalThis.PlatformComponentService = { initPlatform: hook => hook.setConversationId('call-7') }
+    window.PlatformComponentService = { initPlatform() {}, getPortalList: portals => portals.slice(1) }
+    // @ts-expect-error a function of the component is misspelt
+    window.PlatformComponentService = { initPlatform() {}, getPortalsList: () => [] }
+  })
+
   it('PlatformComponentService requires initPlatform(); the others are optional', () => {
     assertType<PlatformComponentService>({ initPlatform() {} })
     assertType<PlatformComponentService>({ async initPlatform() {}, getDefaultPortal: portals => portals[0] })

@@ -28,6 +28,11 @@ export interface PlatformComponentService {
   onPortalSelected?(portal: Portal): Awaitable<FilterTags | null | undefined>
 }
 
+declare global {
+  /** Where the script of a platform stores its component. Undefined before a script has run. */
+  var PlatformComponentService: PlatformComponentService | undefined
+}
+
 /** Name of the global variable, or of the export, for the component. */
 export const COMPONENT_NAME = 'PlatformComponentService'
 
