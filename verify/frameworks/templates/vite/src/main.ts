@@ -44,7 +44,9 @@ function draw(): void {
     ...(isWorking ? [make('li', 'The agent is writing …', { class: 'working' })] : []),
   )
   status.hidden = connection.state === 'connected' && !connection.isOffline && !error
-  status.textContent = connection.isOffline ? 'You are offline.' : (error?.message ?? `Chat is ${connection.state} …`)
+  // `error.message` is for developers; `error.code` says which sentence a user needs.
+  const failed = error && (error.code === 'action_failed' ? 'That did not work.' : 'The chat is not available.')
+  status.textContent = connection.isOffline ? 'You are offline.' : (failed ?? `Chat is ${connection.state} …`)
   if (connection.remedy === 'retry')
     status.append(
       ' ',
