@@ -815,6 +815,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-13': 'a command in the README of a template is a script of its package.json, from a package that it installs',
   'ADOPT-14':
     'the client declares the global that a connector sets, and a connector written as the guide says works at the address that the guide names',
+  'ADOPT-15':
+    'a service for tests of hosts refuses a token that lacks the scope of a call, and the agents of a tenant refuse a token that was issued for another one',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

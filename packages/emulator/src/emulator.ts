@@ -144,7 +144,12 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   world.lastUsedProfiles.onChange = () => state.keepChoices(world.lastUsedProfiles.entries())
   // The ids of a later start must not repeat those of an earlier one.
   const random = createRandom(seed + (state.starts - 1) * 0x9e3779b1)
-  const keys = new TokenKeys(clock, random, world.tenant.id, state)
+  const keys = new TokenKeys(
+    clock,
+    random,
+    world.tenants.map(({ id }) => id),
+    state,
+  )
   const faults = new Faults(clock, seed)
   const availability = new Availability(origin)
   const isStruckBy = (kind: SessionFaultKind, sessionId: string) =>

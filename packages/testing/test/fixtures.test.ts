@@ -1,6 +1,7 @@
 import { AiAgent } from '@aiagent/client'
-import { nextEvent, serviceFixtures } from '@aiagent/testing'
-import { servedServiceFixtures } from '@aiagent/testing/playwright'
+import type { Emulator } from '@aiagent/emulator'
+import { createTestService, type LocalTestService, nextEvent, serviceFixtures } from '@aiagent/testing'
+import { servedServiceFixtures, serveTestService } from '@aiagent/testing/playwright'
 import { describe, expect, test } from 'vitest'
 
 const inProcess = test.extend(serviceFixtures())
@@ -58,5 +59,32 @@ describe('the fixtures of a service', () => {
         "No 'agentMessage' within 10 ms",
       )
     })
+  })
+})
+
+describe.each([
+  ['createTestService()', async () => createTestService()],
+  ['serveTestService()', () => serveTestService()],
+] as const)('%s', (_name, start) => {
+  /** Starts an agent with a token, at a service of its own. */
+  async function startWith(id: string, token: Parameters<Emulator['control']['issueToken']>[0]): Promise<unknown> {
+    await using service = await start()
+    const accessToken = service.emulator.control.issueToken(token)
+    const environment = 'environment' in service ? (service as LocalTestService).environment : {}
+    const config = { id, endpoint: service.endpoint, auth: { type: 'pre-auth', accessToken } } as const
+    await using agent = new AiAgent(config, environment)
+    return await agent.initialize().catch((error: unknown) => error)
+  }
+
+  test('[ADOPT-15] refuses a token without the scopes of the calls', async () => {
+    expect(await startWith('account', { subject: 'customer' })).toEqual({ status: 'ready' })
+    expect(await startWith('account', { subject: 'customer', scopes: [] })).toMatchObject({ status: 403 })
+  })
+
+  test('[ADOPT-15] refuses a token of another tenant', async () => {
+    const refusal = { status: 401, message: expect.stringContaining('another tenant') }
+    expect(await startWith('account', { subject: 'field-agent' })).toMatchObject(refusal)
+    expect(await startWith('account', { subject: 'customer', tenantId: 'TEN0002' })).toMatchObject(refusal)
+    expect(await startWith('field-desk', { subject: 'field-agent' })).toMatchObject({ status: 'choose' })
   })
 })

@@ -89,7 +89,7 @@ describe('chat with a contact-center agent, piped', () => {
 
   it.each([
     ['portals of people', ['--init-param', 'portalIds=1004'], /You have no access to the portal 1004/],
-    ['no portal of theirs', ['--agent', 'field-desk', '--as', 'desk-agent'], /No portal is available to both/],
+    ['a user of another tenant', ['--agent', 'field-desk', '--as', 'desk-agent'], /issued for another tenant/],
     ['nobody of that role', ['--as', 'pilot'], /has no user "pilot"\. The users are: desk-agent, desk-supervisor, /],
     ['a connector without a file', ['--platform', 'genesys'], /Node loads connectors from files only.*--connector/],
     [

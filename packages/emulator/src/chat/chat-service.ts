@@ -173,6 +173,7 @@ export class ChatService {
       clock,
       settings,
       keys,
+      tenantId: world.tenantIdOfAgent(record.agent),
       reply,
       random: random.next,
       isStruckBy: kind => isStruckBy(kind, record.id),

@@ -52,6 +52,8 @@ export interface ServiceSessionParts extends Conversation {
   clock: Clock
   settings: EmulatorSettings
   keys: TokenKeys
+  /** Id of the tenant whose agent it is. */
+  tenantId: string
   reply: Reply
   /** Whether a fault of this kind strikes the session now. Counts it. */
   isStruckBy: SessionStrike
@@ -125,7 +127,7 @@ export class ServiceSession {
     end: SocketEnd,
     { callId, lastSeq, fence: given }: { callId?: string; lastSeq?: number; fence?: number } = {},
   ): ChatConnection {
-    const { clock, commit, keys, settings } = this.#parts
+    const { clock, commit, keys, settings, tenantId } = this.#parts
     const fence = settings.capabilities.includes(CAPABILITY.FENCING) ? given : undefined
     if (fence !== undefined && fence < this.record.fence) {
       end.close(CLOSE_CODE.FENCED, fencedReason(this.record.fence))
@@ -134,7 +136,7 @@ export class ServiceSession {
     this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
     const connection: OpenConnection = {
       end,
-      gate: new TokenGate(keys, clock, requiresSignIn(this.record.agent, settings), () =>
+      gate: new TokenGate(keys, clock, requiresSignIn(this.record.agent, settings) ? tenantId : undefined, () =>
         this.#send(staleTokenFrame()),
       ),
       unreadable: new SlidingWindow(SPAN_MS),

@@ -11,34 +11,35 @@ import { ANONYMOUS_SUBJECT, type TokenKeys, type VerifiedToken } from '../oauth/
 export class TokenGate {
   readonly #keys: TokenKeys
   readonly #clock: Clock
-  readonly #required: boolean
+  /** The tenant whose tokens are needed; undefined where everybody may write. */
+  readonly #tenantId: string | undefined
   readonly #onStale: () => void
   #token: VerifiedToken | undefined
   #asked = false
   #timer: unknown
 
-  constructor(keys: TokenKeys, clock: Clock, required: boolean, onStale: () => void) {
+  constructor(keys: TokenKeys, clock: Clock, tenantId: string | undefined, onStale: () => void) {
     this.#keys = keys
     this.#clock = clock
-    this.#required = required
+    this.#tenantId = tenantId
     this.#onStale = onStale
   }
 
   get isOpen(): boolean {
-    return !this.#required || (this.#token !== undefined && this.#keys.secondsLeft(this.#token) > 0)
+    return !this.#tenantId || (this.#token !== undefined && this.#keys.secondsLeft(this.#token) > 0)
   }
 
-  /** Checks the token of a token frame. An invalid or anonymous token counts as none. */
+  /** Checks the token of a token frame. An invalid or anonymous one, and one of another tenant, counts as none. */
   present(text: string): void {
     const token = this.#keys.verify(text)
-    this.#token = token && token.subject !== ANONYMOUS_SUBJECT ? token : undefined
+    this.#token = token && token.subject !== ANONYMOUS_SUBJECT && token.tenantId === this.#tenantId ? token : undefined
     this.watch()
   }
 
   /** Checks the token's lifetime now, and again when it becomes short. */
   watch(): void {
     this.stop()
-    if (!this.#required || !this.#token) return
+    if (!this.#tenantId || !this.#token) return
     const left = this.#keys.secondsLeft(this.#token)
     if (left <= 0) return
     if (left < SESSION_MIN_TOKEN_LIFE_SECONDS) {

@@ -26,7 +26,10 @@ export interface EmulatorControl {
   say(sessionId: string, answer: Answer): string
   /** Limits the remaining lifetime of all tokens issued so far, in seconds. @default 0 */
   expireTokens(secondsLeft?: number): void
-  /** A signed token: by default for a customer, with the default scopes and lifetime. */
+  /**
+   * A signed token: by default for a customer, for the tenant of its subject, with the default scopes and lifetime. Agents of other
+   * tenants refuse it.
+   */
   issueToken(options?: Partial<TokenRequest>): string
   /** Ends a session: its connection is closed with 1000, and it cannot be opened again. Returns false if unknown. */
   endSession(sessionId: string): boolean
@@ -83,7 +86,8 @@ export function createControl({ chat, keys, settings, world }: ControlParts): Em
       lifeSeconds = settings.tokenLifeSeconds,
       scopes = DEFAULT_TOKEN_SCOPES,
       subject = 'customer',
-    } = {}) => keys.issue({ lifeSeconds, scopes, subject }),
+      tenantId = world.tenantIdOf(subject),
+    } = {}) => keys.issue({ lifeSeconds, scopes, subject, tenantId }),
     endSession: sessionId => chat.end(sessionId),
     forgetSession: sessionId => chat.forget(sessionId),
     requests: () => world.requests.entries(),

@@ -9,6 +9,8 @@ import { ServiceState, type TokenCut } from '../state/service-state.ts'
 export interface VerifiedToken {
   /** Subject of the token: the id of a user or of a client. */
   readonly subject: string
+  /** Id of the tenant that the token is for. */
+  readonly tenantId: string
   /** Granted scopes, without the tenant's prefix. */
   readonly scopes: readonly string[]
   /** Serial number of the token. */
@@ -24,6 +26,8 @@ export interface TokenRequest {
   lifeSeconds: number
   scopes: readonly string[]
   subject: string
+  /** Id of the tenant that the token is for. By default that of the subject. */
+  tenantId: string
 }
 
 /** Subject of anonymous tokens. */
@@ -51,7 +55,7 @@ const VERIFIED_LIMIT = 1000
  */
 export class TokenKeys {
   readonly #clock: Clock
-  readonly #audience: string
+  readonly #tenantIds: readonly string[]
   readonly #secret: Uint8Array
   readonly #others: TokenVerifier[] = []
   #serial = 0
@@ -62,21 +66,21 @@ export class TokenKeys {
    */
   readonly #verified = new Map<string, VerifiedToken>()
 
-  constructor(clock: Clock, random: Random, audience: string, state = new ServiceState(undefined)) {
+  constructor(clock: Clock, random: Random, tenantIds: readonly string[], state = new ServiceState(undefined)) {
     this.#clock = clock
-    this.#audience = audience
+    this.#tenantIds = tenantIds
     this.#state = state
     this.#secret = state.takeSecret(random)
     this.#serial = state.serial
     this.#cuts = [...state.cuts]
   }
 
-  issue({ lifeSeconds, scopes, subject }: TokenRequest): string {
+  issue({ lifeSeconds, scopes, subject, tenantId }: TokenRequest): string {
     const now = Math.floor(this.#clock.now() / 1000)
     const claims: ServiceClaims = {
       scope: scopes.join(' '),
       sub: subject,
-      aud: this.#audience,
+      aud: tenantId,
       iat: now,
       exp: now + lifeSeconds,
       jti: String(this.nextSerial()),
@@ -129,9 +133,9 @@ export class TokenKeys {
     if (signature !== this.#sign(`${header}.${payload}`)) return undefined
     // A valid signature proves that issue() above wrote it.
     const claims = JSON.parse(new TextDecoder().decode(base64url.decode(payload))) as ServiceClaims
-    if (claims.aud !== this.#audience) return undefined
-    const { sub: subject, scope, exp, jti } = claims
-    return { subject, scopes: scope.split(' ').filter(Boolean), exp, serial: Number(jti) }
+    const { sub: subject, aud: tenantId, scope, exp, jti } = claims
+    if (!this.#tenantIds.includes(tenantId)) return undefined
+    return { subject, tenantId, scopes: scope.split(' ').filter(Boolean), exp, serial: Number(jti) }
   }
 
   #checkOthers(token: string): VerifiedToken | undefined {

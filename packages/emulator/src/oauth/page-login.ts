@@ -128,10 +128,10 @@ export class PageLogin {
       preferred_username: user.email ?? user.id,
       ...(grant.nonce !== undefined && { nonce: grant.nonce }),
     })
-    const refreshToken = keys.issue({ lifeSeconds: DAY_SECONDS, scopes: [], subject: user.id })
+    const refreshToken = keys.issue({ lifeSeconds: DAY_SECONDS, scopes: [], subject: user.id, tenantId: tenant.id })
     this.#grants.set(refreshToken, grant)
     return {
-      access_token: keys.issue({ lifeSeconds, scopes: grant.scopes, subject: user.id }),
+      access_token: keys.issue({ lifeSeconds, scopes: grant.scopes, subject: user.id, tenantId: tenant.id }),
       token_type: 'Bearer',
       expires_in: lifeSeconds,
       scope: grant.scopes.join(' '),

@@ -58,7 +58,7 @@ export function grantAnonymous(parts: TokenParts, tenantId: string, form: TokenF
   requireTenant(parts.world, tenantId)
   if (form.clientId !== ANONYMOUS_CLIENT.id || form.clientSecret !== ANONYMOUS_CLIENT.secret)
     throw new OAuthError(401, 'invalid_client', 'This endpoint takes the placeholder credentials only.')
-  return grant(parts, form.scopes, ANONYMOUS_SUBJECT)
+  return grant(parts, tenantId, form.scopes, ANONYMOUS_SUBJECT)
 }
 
 /** A token for a known client. Without a scope in the request, it gets the client's own scopes. */
@@ -67,13 +67,18 @@ export function grantToClient(parts: TokenParts, tenantId: string, form: TokenFo
   const client = form.clientId === null ? undefined : parts.world.clients.get(form.clientId)
   if (!client || client.secret !== form.clientSecret)
     throw new OAuthError(401, 'invalid_client', 'The client is not known, or its secret is wrong.')
-  return grant(parts, form.scopes.length > 0 ? form.scopes : client.scopes, client.id)
+  return grant(parts, tenantId, form.scopes.length > 0 ? form.scopes : client.scopes, client.id)
 }
 
-function grant({ keys, settings }: TokenParts, scopes: readonly string[], subject: string): TokenResponse {
+function grant(
+  { keys, settings }: TokenParts,
+  tenantId: string,
+  scopes: readonly string[],
+  subject: string,
+): TokenResponse {
   const lifeSeconds = settings.tokenLifeSeconds
   return {
-    access_token: keys.issue({ lifeSeconds, scopes, subject }),
+    access_token: keys.issue({ lifeSeconds, scopes, subject, tenantId }),
     token_type: 'Bearer',
     expires_in: lifeSeconds,
     scope: scopes.join(' '),

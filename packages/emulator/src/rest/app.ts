@@ -80,8 +80,13 @@ export function createRestApp(parts: RestParts): RestApp {
     for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)
     app.all(path, c => refuseMethod(c, Object.keys(routes)))
   }
-  const tokenOf = (c: Context, scope: string = SCOPE.AI_SERVICES, form?: TokenForm): VerifiedToken =>
-    authorization.require(c.req.header('authorization'), scope, form)
+  const tokenOf = (c: Context, scope: string = SCOPE.AI_SERVICES, form?: TokenForm): VerifiedToken => {
+    const token = authorization.require(c.req.header('authorization'), scope, form)
+    const agent = world.agents.get(c.req.param('agentId') ?? '')
+    if (agent && token.tenantId !== world.tenantIdOfAgent(agent))
+      throw new RestError(401, '004', 'The token was issued for another tenant.')
+    return token
+  }
 
   at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, parts)) })
   // Every tenant has a path below the origin as its endpoint; only the first also has the origin itself.

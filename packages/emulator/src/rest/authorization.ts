@@ -34,8 +34,9 @@ export class Authorization {
     return token
   }
 
-  #holds({ scopes }: VerifiedToken, scope: string): boolean {
-    return scopes.includes(scope) || scopes.includes(this.#world.tenant.permissionPrefix + scope)
+  #holds({ scopes, tenantId }: VerifiedToken, scope: string): boolean {
+    const prefix = this.#world.tenants.find(({ id }) => id === tenantId)?.permissionPrefix
+    return scopes.includes(scope) || scopes.includes(prefix + scope)
   }
 }
 

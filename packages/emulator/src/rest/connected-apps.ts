@@ -11,8 +11,8 @@ import { RestError } from './error.ts'
 export function listConnectedApps(world: World, tenantId: string, agentId: string): readonly ConnectedApp[] {
   if (!world.tenants.some(tenant => tenant.id === tenantId))
     throw new RestError(404, '003', `There is no tenant "${tenantId}" here.`)
-  const { details, apps = [] } = findAgent(world, agentId)
-  if (world.tenantIdOfDepartment(details.departmentId) !== tenantId)
+  const agent = findAgent(world, agentId)
+  if (world.tenantIdOfAgent(agent) !== tenantId)
     throw new RestError(404, '002', `The tenant "${tenantId}" has no agent "${agentId}".`)
-  return apps
+  return agent.apps ?? []
 }

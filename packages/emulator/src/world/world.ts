@@ -71,6 +71,11 @@ export class World {
     return this.departments.get(String(departmentId))?.tenantId ?? this.tenant.id
   }
 
+  /** The tenant whose agent it is. */
+  tenantIdOfAgent({ details }: AgentSeed): string {
+    return this.tenantIdOfDepartment(details.departmentId)
+  }
+
   /** Adds a session without a conversation, and returns its record. */
   addSession(start: SessionStart): SessionRecord {
     this.#keeper?.begin(start)

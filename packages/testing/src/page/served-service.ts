@@ -1,6 +1,6 @@
 import { type ServeOptions, serveEmulator } from '@aiagent/emulator/node'
 import type { Fixture } from '../service/fixtures.ts'
-import { Answers, describeService, type TestService } from '../service/test-service.ts'
+import { Answers, describeService, strict, type TestService } from '../service/test-service.ts'
 
 /** A {@link TestService} on a port of this machine, for pages and other processes. */
 export interface ServedTestService extends TestService {
@@ -8,10 +8,10 @@ export interface ServedTestService extends TestService {
   readonly port: number
 }
 
-/** Serves a service on a free port, or the given one. The agent repeats what the user says. */
+/** Serves a service on a free port, or the given one. Otherwise as `createTestService()`. */
 export async function serveTestService(options: ServeOptions = {}): Promise<ServedTestService> {
   const answers = new Answers()
-  const { url, emulator, close } = await serveEmulator({ reply: answers.reply, ...options })
+  const { url, emulator, close } = await serveEmulator(strict({ reply: answers.reply, ...options }))
   return {
     ...describeService(emulator, answers),
     endpoint: url,

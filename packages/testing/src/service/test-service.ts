@@ -38,10 +38,13 @@ export interface LocalTestService extends TestService {
   }
 }
 
-/** Creates a service in this process, for Node and for tests in a page. The agent repeats what the user says. */
+/**
+ * Creates a service in this process, for Node and for tests in a page. The agent repeats what the user says, and each token needs the
+ * scopes of its calls.
+ */
 export function createTestService(options: EmulatorOptions = {}): LocalTestService {
   const answers = new Answers()
-  const emulator = createEmulator({ reply: answers.reply, ...options })
+  const emulator = createEmulator(strict({ reply: answers.reply, ...options }))
   const close = async () => emulator.close()
   return {
     ...describeService(emulator, answers),
@@ -50,6 +53,11 @@ export function createTestService(options: EmulatorOptions = {}): LocalTestServi
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The options of a service that is not kinder than a deployment, unless a test wants it. */
+export function strict<Options extends EmulatorOptions>(options: Options): Options {
+  return { ...options, settings: { checkScopes: true, ...options.settings } }
 }
 
 /** The answers of the agent, which a test may change. */

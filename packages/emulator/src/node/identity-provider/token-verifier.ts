@@ -1,19 +1,27 @@
 import { type KeyObject, verify as verifySignature } from 'node:crypto'
-import type { TokenVerifier } from '../../oauth/keys.ts'
+import type { TokenVerifier, VerifiedToken } from '../../oauth/keys.ts'
 import { loginIssuerPath } from '../../oauth/login-addresses.ts'
 import type { LoginParts } from './configuration.ts'
 
 /** Recognizes the access tokens of one login. */
 export function createTokenVerifier({ origin, state, tenant, userType, world }: LoginParts): TokenVerifier {
   const issuer = origin + loginIssuerPath(tenant, userType)
-  return token => readToken(token, issuer, world.tenant.id, state.publicKey)
+  return text => {
+    const token = readToken(text, issuer, world.tenant.id, state.publicKey)
+    return token && { ...token, tenantId: tenant.id }
+  }
 }
 
 /**
  * The token when this login signed it. At once and in this thread, unlike the platform's promises: the order of events
  * on a chat must not depend on a signature.
  */
-function readToken(token: string, issuer: string, audience: string, key: KeyObject): ReturnType<TokenVerifier> {
+function readToken(
+  token: string,
+  issuer: string,
+  audience: string,
+  key: KeyObject,
+): Omit<VerifiedToken, 'tenantId'> | undefined {
   const [header, payload, signature, more] = token.split('.')
   if (!header || !payload || !signature || more !== undefined) return undefined
   const data = Buffer.from(`${header}.${payload}`)
