@@ -315,11 +315,11 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a login that starts in a page removes logins by redirect that began more than a day ago, and stored users of any provider whose access token expired more than 90 days ago',
   'SEC-80': 'with `resume`, the session is stored in the sessionStorage of its tab only, whatever `storageType`',
   'SEC-90':
-    'telemetry passes on codes of the service of the form `401-013` and ids of the form of one; any other text of it is no label, no type of an error and no id',
+    'telemetry passes on codes of the service of the form `401-013` and ids of the form of one; any other text of it becomes neither a label nor the type of an error nor an id',
   'SEC-91':
     'a regular expression of a talk has a time limit, so that no answer stops a run of `aiagent test`; the failure names its line',
   'SEC-92':
-    'a request goes to an address with https or http only, a chat to one with wss or ws, whoever has named it; any other scheme is refused before the platform gets it',
+    'a request goes to an address with https or http only, a chat to one with wss or ws, also where the service names it; any other scheme is refused before the platform gets it',
   'SEC-93':
     'a workflow of the hosted CI names each action by its commit, and its job that may publish runs nothing but the publishing',
   'SEC-31': 'a connector script that loads too late is never taken for another',
@@ -566,9 +566,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-247':
     'an HTML page in place of an answer, a proxy that asks for a sign-in and an unknown agent are named in the error',
   'REL-248':
-    'an entry of a list whose id is a number that is no safe integer is left out, with one warning that names field and reason; where nothing is left, the error of the pipeline says so',
+    'an entry of a list whose id is a number that is not a safe integer is left out, with one warning that names field and reason; where nothing is left, the error of the pipeline says so',
   'REL-249':
-    'an answer of the agent that the service sends again in its session (same id, role, content and data) is reported, recorded and shown once, answers no open question, and is no sign of life for the waits of the reconnect',
+    'an answer of the agent that the service sends again in its session (same id, role, content and data) is reported, recorded and shown once, answers no open question, and does not count as a sign of life for the waits of the reconnect',
   'REL-250': 'a browser that takes the network for absent keeps no request back: its word explains a failure only',
   'REL-251':
     'a renewal of a token that failed by the network, a limit or the service is tried again after a minute, and when page or network return, one at a time, until the token expires; a refusal is final, and `tokenExpiring` is emitted once',
@@ -584,7 +584,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-257':
     'a service worker of type module converses, built with the export condition `worker`; without it the error says so',
   'REL-258':
-    'what stands between a client and a real service (caches, marks, large ids, repetitions, ended connections, limits, repairs, portals, proxies) changes the outcome of no conversation that gets through, ends a start with an error that names it, and loses no message',
+    'the conditions between a client and a real service (caches, marks, large ids, repetitions, ended connections, limits, repairs, portals, proxies) change the outcome of no conversation that gets through, end a start with an error that names them, and lose no message',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

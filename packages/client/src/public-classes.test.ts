@@ -23,7 +23,7 @@ function hasPrivateMembers(given: Class): boolean {
 }
 
 describe('a public class', () => {
-  it('[REL-255] with private members is no plain object for Vue, in any entry', async () => {
+  it('[REL-255] with private members is not a plain object for Vue, in any entry', async () => {
     const classes: Class[] = []
     for (const entry of ENTRIES) classes.push(...Object.values(await entry).filter(isClass))
     const { Delivery } = await import('./log/delivery.ts')

@@ -10,7 +10,7 @@ export function requireSessionId(value: unknown, where: string): string {
   if (!isUsableSessionId(value)) {
     const problem =
       typeof value === 'number'
-        ? 'a number that is no safe integer. Pass it as text, or omit'
+        ? 'a number that is not a safe integer. Pass it as text, or omit'
         : 'blank, or a placeholder such as "undefined". Omit'
     throw new SDKError(
       `${where} is not a usable session id: ${problem} it to create a new session.`,

@@ -134,12 +134,12 @@ describe('a chat that cannot be opened on Node', () => {
     [
       'the handshake is odd',
       async () => `ws://127.0.0.1:${await raw(`${upgrade}Sec-WebSocket-Accept: no\r\n\r\n`)()}`,
-      /is no chat service \(.*Accept/,
+      /is not a chat service \(.*Accept/,
     ],
     [
       'the connection is cut',
       async () => `ws://127.0.0.1:${await raw('')()}`,
-      /closed the connection|is no chat service/,
+      /closed the connection|is not a chat service/,
     ],
     [
       'the certificate is not trusted',

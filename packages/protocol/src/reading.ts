@@ -10,7 +10,7 @@ import { ProtocolError } from './protocol-error.ts'
  * Reads a value as `T`.
  *
  * @param path the field's name, for the error message; empty for the whole answer
- * @param onLeftOut told of each element that a list is read without, since it does not fit
+ * @param onLeftOut called for each element that a list is read without, since it does not fit
  * @throws {ProtocolError} when the value does not fit
  */
 export type Reader<T> = (value: unknown, path?: string, onLeftOut?: (reason: ProtocolError) => void) => T

@@ -213,7 +213,7 @@ export class AgentLifecycle implements LifecycleOwner {
   async #sweepQueues(): Promise<void> {
     const { environment } = this.#parts.scope
     const window = environment.page?.window
-    if (window && (await hasDatabase())) await (await features.persistQueue()).sweepQueues(environment, window)
+    if (window && (await hasDatabase(window))) await (await features.persistQueue()).sweepQueues(environment, window)
   }
 
   /** Everything is known and selected. `reconnect` connects the chat, as `autoConnect` does. */

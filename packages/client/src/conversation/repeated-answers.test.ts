@@ -78,7 +78,7 @@ describe('answers that the service sends again', () => {
     await agent.destroy()
   })
 
-  it('[REL-249] are no sign of life: the waits of a service that only repeats itself grow', async () => {
+  it('[REL-249] do not count as a sign of life: the waits of a service that only repeats itself grow', async () => {
     const { agent, emulator, clock } = await setUpRepeating({}, { maxReconnectAttempts: 3 })
     for (let attempt = 0; attempt < 4; attempt++) {
       emulator.control.dropSockets(1012)

@@ -19,7 +19,7 @@ export function explainCode({ protocol, host, hostname }: URL, cause: unknown): 
     return `${host} did not answer in HTTP (${code})${isSecure ? '' : `; it may expect ${secure}`}`
   if (code) return `the connection failed (${code})`
   if (!(cause instanceof Error)) return ''
-  if (isSocket) return `${host} is no chat service (${cause.message})`
+  if (isSocket) return `${host} is not a chat service (${cause.message})`
   // Such as "bad port": the platform sends no request to some ports. It says nothing of a proxy that asks for a sign-in.
   const { cause: inner } = cause
   return inner instanceof Error

@@ -2,6 +2,9 @@ import { SDKError } from '../errors.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import type { Clock } from './clock.ts'
 
+/** Exists in service workers only. */
+declare const ServiceWorkerGlobalScope: unknown
+
 /** How long the code of a feature may take to load, in milliseconds: an engine waits without a limit. */
 const LIMIT_MS = 30_000
 
@@ -18,7 +21,7 @@ export async function feature<Part>(clock: Clock, name: string, load: () => Prom
   } catch (cause) {
     if (cause instanceof SDKError) throw cause
     const remedy =
-      'ServiceWorkerGlobalScope' in globalThis
+      typeof ServiceWorkerGlobalScope !== 'undefined'
         ? 'A service worker must not load files later: build it with the export condition "worker".'
         : 'Check that its files are deployed, and reload the page.'
     throw new SDKError(`Could not load the part "${name}" of the library. ${remedy}`, 'MODULE_LOAD_FAILED', { cause })

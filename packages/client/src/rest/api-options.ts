@@ -39,7 +39,7 @@ export interface ApiCallOptions {
   signal?: AbortSignal | undefined
   /**
    * Called with the reason when a list in the response has entries that cannot be used and are left out, such as one
-   * whose id is no safe integer. The logger receives a warning in any case.
+   * whose id is not a safe integer. The logger receives a warning in any case.
    */
   onLeftOut?: ((reason: string) => void) | undefined
 }

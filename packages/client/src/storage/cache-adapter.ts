@@ -5,10 +5,10 @@ const FORMAT = 2
 export const DATABASE = 'aiagent'
 
 /** Whether the origin of the page has the database, or may have it. To open it would create it. */
-export async function hasDatabase(): Promise<boolean> {
+export async function hasDatabase(window: Pick<Window, 'localStorage'>): Promise<boolean> {
   try {
     // Throws where the browser denies the stores, as in a sandboxed frame. Chromium leaves a rejection of its own behind there.
-    void globalThis.localStorage
+    void window.localStorage
     if (typeof indexedDB === 'undefined') return false
     // Firefox 125 and older do not list them.
     if (!('databases' in indexedDB)) return true

@@ -76,7 +76,7 @@ export async function clearStored(
     removals.push(...ofUsers.map(kind => remove(kind, cache, shared, { ...names, user: name })))
   const window = page?.window
   const inDatabase = async () => {
-    if (!window || !(await hasDatabase())) return
+    if (!window || !(await hasDatabase(window))) return
     const adapter = databaseOf(window)
     await Promise.all(prefixes.map(options => remove(KINDS.queue, options, adapter, names)))
   }

@@ -128,7 +128,7 @@ export class EventEmitter<Events extends object> {
     this.#entries = this.#entries.filter(each => each !== entry)
   }
 
-  /** Names the class. Vue's `reactive()` leaves alone what is no plain object by this name: a proxy has no private members. */
+  /** Names the class. Vue's `reactive()` leaves alone all but plain objects, which it knows by this name: a proxy has no private members. */
   get [Symbol.toStringTag](): string {
     return 'EventEmitter'
   }

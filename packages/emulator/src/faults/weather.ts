@@ -1,6 +1,6 @@
 import type { StandingFault } from './fault.ts'
 
-/** What stands between a client and a real service, as faults of the emulator. */
+/** A condition between a client and a real service, as faults of the emulator. */
 export interface Weather {
   /** In a sentence, for people. */
   readonly about: string

@@ -9,7 +9,7 @@ const forMs: Make<number> = random => random.pick([1, 300, 3_000, 40_000])
 const times: Make<number> = random => random.integer(1, 4)
 const route: Make<string> = random => random.pick(['GET /*', 'POST *', '*/session', '*transcript*'])
 
-/** What stands between a client and a real service, and lets it through. */
+/** The conditions between a client and a real service that let it through. */
 const WEATHER: readonly Fault[] = Object.values(WEATHERS).flatMap(({ passing }) => passing)
 
 /** Faults that delay, refuse and break, but lose no written frame. */
