@@ -89,6 +89,8 @@ export class AiAgentChatElement extends Base {
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
   #isScheduled = false
+  /** The check for missing attributes: once for each element. */
+  #check: unknown
   /** How often in a row the chat could not be opened. */
   #failures = 0
   /** Whether the focus moves into the chat when it opens. */
@@ -147,7 +149,7 @@ export class AiAgentChatElement extends Base {
     // A host app names the parts of the launcher.
     const { host } = this.getRootNode() as Partial<ShadowRoot>
     if (host?.localName === 'ai-agent-launcher') this.setAttribute('exportparts', PARTS)
-    else checkAttributes(this)
+    else this.#check ??= checkAttributes(this)
     this.#schedule()
   }
 

@@ -63,6 +63,8 @@ export class AiAgentLauncherElement extends Base {
   #failure: HTMLElement | undefined
   /** Whether an opened chat leaves the focus where it is, since the user has not opened it. */
   #leavesFocus = false
+  /** The check for missing attributes: once for each element. */
+  #check: unknown
 
   static {
     // Frameworks set a property where an element has one, else an attribute.
@@ -148,7 +150,7 @@ export class AiAgentLauncherElement extends Base {
 
   /** @internal */
   connectedCallback(): void {
-    checkAttributes(this)
+    this.#check ??= checkAttributes(this)
     this.#show()
     if (this.hasAttribute('resume') && !this.#asksConsent) this.#resume().catch(() => {})
   }

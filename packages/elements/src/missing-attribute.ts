@@ -6,21 +6,18 @@ interface AgentElement extends HTMLElement {
   config?: Partial<AiAgentConfig> | undefined
 }
 
-const checked = new WeakSet<AgentElement>()
-
-/** Warns once, a task after an element was added to the page, where it lacks what no chat opens without. */
-export function checkAttributes(element: AgentElement): void {
-  if (checked.has(element)) return
-  checked.add(element)
-  setTimeout(() => {
-    const { agent, config = {}, localName } = element
-    const missing = Object.entries({ endpoint: config.endpoint, 'agent-id': config.id })
-      .flatMap(([name, given]) => (element.getAttribute(name) || given ? [] : name))
-      .join(' and ')
-    if (agent || !missing) return
-    const { logger, enableLogging, logLevel = 3 } = config
-    const text = `<${localName}> opens no chat without ${missing}.`
-    if (logger) logger.warn(text)
-    else if (enableLogging !== false && logLevel <= 3) console.warn(text)
+/**
+ * Warns in the next task where an element lacks what no chat opens without. Call it once, when the element is added to the page.
+ *
+ * @returns the timer
+ */
+export function checkAttributes(element: AgentElement): unknown {
+  return setTimeout(() => {
+    const { agent, config = {} } = element
+    const { logger, enableLogging = true, logLevel = 3 } = config
+    const isMissing = (name: string) => !element.getAttribute(name) && !config[name === 'endpoint' ? name : 'id']
+    const missing = ['endpoint', 'agent-id'].filter(isMissing).join(' and ')
+    if (!agent && missing && (logger || (enableLogging && logLevel <= 3)))
+      (logger ?? console).warn(`<${element.localName}> opens no chat without ${missing}.`)
   })
 }

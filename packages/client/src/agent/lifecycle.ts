@@ -395,7 +395,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.#state = state
     const { status } = this.#parts.scope
     status.isReady = state.at === 'ready'
-    status.isStarted = this.isStarted
+    status.isStarted = state.at !== 'idle'
     status.isLeaving = state.at === 'leaving'
     if (isChange && state.at !== 'ready') this.#emitPhase()
   }

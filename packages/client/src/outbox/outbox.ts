@@ -260,7 +260,6 @@ export class Outbox implements ChatObserver {
    * @returns a promise that is fulfilled when the queue is stored, if it is stored at all; it never rejects
    */
   destroy(error: SDKError): Promise<unknown> | undefined {
-    this.#scope.environment.clock.clearTimeout(this.#openingTimer)
     const isStored = this.ledger.store?.isActive || this.#scope.shared?.isJoined
     const released = this.ledger.store?.release()
     this.ledger.silence()
@@ -276,7 +275,7 @@ export class Outbox implements ChatObserver {
 
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
-    this.#scope.environment.clock.clearTimeout(this.#openingTimer)
+    if (this.#openingTimer !== undefined) this.#scope.environment.clock.clearTimeout(this.#openingTimer)
     const { current } = this.#turns
     for (const question of [...(current ? [current] : []), ...this.log.take(this.log.awaiting)]) {
       this.log.remove(question)
@@ -382,10 +381,11 @@ export class Outbox implements ChatObserver {
     if (!config.connectOnSend) {
       // The fields, not the methods of the connection: this runs for every message.
       const isUnopened = status.state === 'IDLE' || status.state === 'CLOSED'
-      if (!isUnopened || this.#hasWarned || this.log.waitingCount === 0) return
+      if (!isUnopened || this.#hasWarned) return
       const warn = () => this.#warnUnopened()
-      if (isStart) this.#openingTimer = environment.clock.setTimeout(warn, WARN_AFTER_MS, { background: true })
-      else void Promise.resolve().then(warn)
+      if (!isStart) void Promise.resolve().then(warn)
+      else if (this.log.queued.first)
+        this.#openingTimer = environment.clock.setTimeout(warn, WARN_AFTER_MS, { background: true })
     } else if (status.isReady && this.#connection.isLeft && this.size > 0)
       this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
   }
