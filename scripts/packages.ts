@@ -50,7 +50,7 @@ const BARE_PROJECT = {
 
 /** Words in the code of a login, and in that of the strategies for tokens of the host. */
 const LOGIN_CODE = 'Another sign-in replaced this one.'
-const STRATEGY_CODE = 'refreshTokenFn returned no token.'
+const STRATEGY_CODE = 'The token of refreshTokenFn '
 
 readCommandLine({
   name: 'packages',
@@ -139,9 +139,10 @@ async function tryBindings(project: string): Promise<void> {
 
 /** Tests of a host in Jest, with the lines of the guide, and as modules with the test service. */
 async function tryJest(project: string): Promise<void> {
-  await npmInstall(project, ['jest@30.5.2', 'babel-jest@30.5.2', '@babel/plugin-transform-modules-commonjs@7.29.14'])
-  const [, lines = ''] =
-    /```js\n(module\.exports[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/guide/testing.md'), 'utf8')) ?? []
+  const guide = readFileSync(join(ROOT, 'docs/guide/testing.md'), 'utf8')
+  const [, plugin = ''] = /^npm install --save-dev (@babel\/\S+)$/m.exec(guide) ?? []
+  await npmInstall(project, ['jest@30.5.2', `${plugin}@7.29.14`])
+  const [, lines = ''] = /```js\n(module\.exports[\s\S]*?)```/.exec(guide) ?? []
   writeFileSync(join(project, 'jest.config.cjs'), lines)
   writeFileSync(join(project, 'jest.modules.cjs'), 'module.exports = { transform: {} }')
   const jest = (config: string, file: string, env = {}) =>
@@ -181,6 +182,12 @@ async function checkTypes(project: string): Promise<void> {
   writeFileSync(join(project, 'bare.json'), JSON.stringify(BARE_PROJECT))
   await runOrThrow(ownTool('tsc'), ['-p', 'bare.json'], { cwd: project })
   console.log('TypeScript takes it without the DOM library, without types of Node and without skipLibCheck.')
+  const [, lowest = ''] =
+    /^\| TypeScript \| (\d+\.\d+) or later/m.exec(readFileSync(join(ROOT, 'docs/guide/versions.md'), 'utf8')) ?? []
+  await npmInstall(project, [`typescript-lowest@npm:typescript@~${lowest}.0`])
+  const tsc = join(project, 'node_modules/typescript-lowest/bin/tsc')
+  await runOrThrow(process.execPath, [tsc, '-p', 'bare.json'], { cwd: project })
+  console.log(`TypeScript ${lowest}, the lowest version of the guide, takes it too.`)
 }
 
 /** Looks for code that runs when a module is loaded: `sideEffects: false` promises that there is none. */

@@ -66,7 +66,7 @@ describe.each([
   ['createTestService()', async () => createTestService()],
   ['serveTestService()', () => serveTestService()],
 ] as const)('%s', (_name, start) => {
-  /** Starts an agent with a token, at a separate service. */
+  /** Starts an agent with a token, at a new service. */
   async function startWith(id: string, token: Parameters<Emulator['control']['issueToken']>[0]): Promise<unknown> {
     await using service = await start()
     const accessToken = service.emulator.control.issueToken(token)

@@ -9,6 +9,9 @@ const agent = new AiAgent({ id: 'help', endpoint: ENDPOINT, baseReconnectDelay: 
 void agent.initialize()
 
 // #region chat
+/** Of AI SDK 7: further questions wait. Version 6 does not know the option, and ignores it. */
+const QUEUE = { experimental_queue: true }
+
 /** The AI SDK's own hook over the transport. What nobody asked for is added to its messages. */
 function Chat() {
   const [transport] = useState(() =>
@@ -21,7 +24,7 @@ function Chat() {
         ]),
     }),
   )
-  const chat = useChat<KitMessage>({ transport, experimental_queue: true })
+  const chat = useChat<KitMessage>({ transport, ...QUEUE })
   return <ChatKit {...chat} />
 }
 // #endregion

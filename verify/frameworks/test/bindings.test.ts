@@ -5,6 +5,7 @@ import { useConversation } from '@aiagent/adapters/vue'
 import { AiAgent } from '@aiagent/client'
 import { createConversationView } from '@aiagent/view'
 import { renderToString as renderSolid } from 'solid-js/web'
+import { compile } from 'svelte/compiler'
 import { afterAll, expect, it } from 'vitest'
 import { createSSRApp, defineComponent, effectScope, h, reactive, ref } from 'vue'
 import { renderToString as renderVue } from 'vue/server-renderer'
@@ -91,6 +92,11 @@ it.each(SUBJECTS)(
     passed.push(`${framework.padEnd(10)} ${version}`)
   },
 )
+
+it.each(['Chat.svelte', 'App.svelte'])('the example %s compiles without a warning', name => {
+  const { warnings } = compile(readFileSync(path(`examples/svelte/${name}`), 'utf8'), { filename: name })
+  expect(warnings.map(({ code }) => code)).toEqual([])
+})
 
 it('a rendering on a server leaves no listener, with Vue', async () => {
   const { view, count } = countedView()

@@ -31,7 +31,8 @@ export interface NativeParts extends Partial<Environment> {
    * Fills an array with random bytes and returns it: `crypto.getRandomValues` of `react-native-get-random-values`, or the
    * function of `expo-crypto`.
    */
-  getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array
+  // `Uint8Array<ArrayBuffer>` for compilers before TypeScript 5.7 too.
+  getRandomValues(bytes: Uint8Array & { readonly buffer: ArrayBuffer }): Uint8Array
   /** `AppState`: an app that comes to the foreground checks its connection at once. */
   appState: AppStateLike
   /** The default export of NetInfo: an app whose network returns or changes reconnects at once. */
