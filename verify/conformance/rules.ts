@@ -750,6 +750,14 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a chat element or launcher without endpoint or agent id says once, by the logger of the host, which attribute is missing',
   'EL-48':
     'where the script of a page cannot load the code of its element, the element says so in one line and dispatches `aiagent-error`',
+  'SEC-100':
+    'an action of a view rejects with ABORTED and has no further effect once the user who began it has left; a sign-in of a visitor, and the change of the user that a login() makes, end none',
+  'EL-60':
+    'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
+  'EL-61':
+    'an equal `config` of the chat element changes nothing: plain data is compared by value, also circular, instances of classes by identity, functions not at all, and the newest one is called',
+  'EL-62':
+    'when a conversation ends, the text field keeps its place, text, caret and focus, sends nothing and says why; the panel above it offers first to continue, and asks before a new conversation replaces this one',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

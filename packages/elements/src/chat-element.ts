@@ -10,6 +10,8 @@ import {
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
 import { checkAttributes } from './missing-attribute.ts'
+import { keepKeys } from './own-keys.ts'
+import { copyPlain, isSame } from './plain-data.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { BASE_STYLE } from './style/base-style.ts'
@@ -63,7 +65,8 @@ export class AiAgentChatElement extends Base {
   declare agent?: AiAgent | undefined
   /**
    * Configuration of the agent that the element creates: what the attributes cannot express, such as `auth` or `context`.
-   * Attributes take precedence. The element's defaults: `resume` and `retryInitialize`.
+   * Attributes take precedence. The element's defaults: `resume` and `retryInitialize`. An equal configuration changes nothing: plain
+   * objects and arrays are compared by value, instances of classes by identity, and functions not at all: the newest one is called.
    *
    * @default undefined
    */
@@ -117,6 +120,7 @@ export class AiAgentChatElement extends Base {
     super()
     this.#root = this.attachShadow({ mode: 'open', delegatesFocus: false })
     adoptStyles(this.#root, BASE_STYLE)
+    keepKeys(this.#root)
     // Values that were set before the class was loaded are own properties, which hide the accessors.
     for (const name of PROPERTIES) {
       if (!Object.hasOwn(this, name)) continue
@@ -187,10 +191,17 @@ export class AiAgentChatElement extends Base {
     this.#root.querySelector('.failure')?.remove()
     if (this.#open) return this.#open.chat.update()
     if (source === undefined) return
+    let newest = source
+    // A copy, in which a change is noticed that the host makes in its own object.
+    const opened = copyPlain(source, () => {
+      const current = this.#source
+      if (current && isSame(opened, current)) newest = current
+      return newest
+    })
     const { openChat } = await import('./app/open-chat.tsx')
     // The element may have been removed or changed while the code was loaded: what follows opens the chat that is wanted now.
-    if (!this.isConnected || !isSame(source, this.#source)) return
-    this.#open = { source, chat: await openChat(this.#host(source)) }
+    if (!this.isConnected || !isSame(opened, this.#source)) return
+    this.#open = { source: opened, chat: await openChat(this.#host(opened)) }
     this.#failures = 0
     this.toggleAttribute('ready', true)
     this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
@@ -279,15 +290,4 @@ export class AiAgentChatElement extends Base {
     this.#emit('aiagent-error', { error })
     globalThis.reportError?.(error)
   }
-}
-
-/** Whether two sources are the same agent, or configurations that create the same. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (!isPlain(one) || !isPlain(other)) return one === other
-  const names = Object.keys({ ...one, ...other })
-  return names.every(name => one[name] === other[name])
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }

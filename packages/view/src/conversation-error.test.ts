@@ -1,17 +1,27 @@
-import { ApiError, AuthError, ConfigError, ConnectionError, MessageError, SDKError } from '@aiagent/client'
+import {
+  ApiError,
+  type ApiErrorReason,
+  AuthError,
+  ConfigError,
+  ConnectionError,
+  MessageError,
+  SDKError,
+} from '@aiagent/client'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../../client/test/agent-harness.ts'
 import { setUpView } from '../test/view-harness.ts'
 import { describeError } from './conversation-error.ts'
 
-const api = (status: number) => new ApiError('x', { reason: 'status', method: 'GET', path: '/', status })
+const failedCall = (reason: ApiErrorReason, status?: number) =>
+  new ApiError('x', { reason, method: 'GET', path: '/', status })
+const api = (status: number) => failedCall('status', status)
 
 describe('the code of an error', () => {
   it.each([
     [new ConnectionError('x', 'attempts_used_up'), 'service_unavailable', 'retry'],
     [api(503), 'service_unavailable', 'retry'],
     [api(429), 'service_unavailable', 'retry'],
-    [new ApiError('x', { reason: 'network', method: 'GET', path: '/' }), 'service_unavailable', 'retry'],
+    [failedCall('network'), 'service_unavailable', 'retry'],
     [new AuthError('x', 'token_request_failed'), 'service_unavailable', 'retry'],
     [api(401), 'login_required', 'login'],
     [new AuthError('x', 'popup_closed'), 'login_required', 'login'],
@@ -23,6 +33,13 @@ describe('the code of an error', () => {
     [new TypeError('of the host'), 'action_failed', 'none'],
     ['a text', 'action_failed', 'none'],
     [api(404), 'not_available', 'none'],
+    [failedCall('redirect', 302), 'not_available', 'none'],
+    [new AuthError('x', 'token_request_failed', { cause: failedCall('redirect') }), 'not_available', 'none'],
+    [new SDKError('x', 'PORTAL_FETCH_FAILED', { cause: failedCall('redirect') }), 'not_available', 'none'],
+    [failedCall('timeout'), 'service_unavailable', 'retry'],
+    [failedCall('body', 200), 'service_unavailable', 'retry'],
+    [new AuthError('x', 'toString' as never), 'not_available', 'none'],
+    [new SDKError('x', 'constructor' as never), 'not_available', 'none'],
     [new AuthError('x', 'browser_unsupported'), 'not_available', 'none'],
     [new ConfigError('connector', 'x'), 'not_available', 'none'],
     [new SDKError('x', 'NO_PORTALS'), 'not_available', 'none'],

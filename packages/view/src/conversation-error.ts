@@ -1,3 +1,5 @@
+import type { ApiErrorReason, AuthErrorReason, SDKErrorCode } from '@aiagent/client'
+
 /**
  * What helps against an error, as the action of the view to offer.
  *
@@ -68,20 +70,65 @@ export function remedyOf(error: unknown): ConversationRemedy {
   return REMEDIES[codeOf(error)]
 }
 
-function codeOf(error: unknown): ConversationErrorCode {
-  const { code, reason = '', status = 0 } = Object(error) as { code?: unknown; reason?: string; status?: number }
-  // Codes of `SDKErrorCode` and reasons of `AuthErrorReason`.
-  const cause = code === 'AUTH_ERROR' ? reason : code === 'API_ERROR' ? statusCause(status) : String(code)
-  if (/^(?:interaction|token_missing|popup_|SESSION_UNAUTH|AUTH_TOKEN)/.test(cause)) return 'login_required'
-  if (cause === 'MODULE_LOAD_FAILED') return 'reload_required'
-  if (cause === DESK_FAILED) return 'desk_failed'
-  if (reason === 'queue_full') return 'queue_full'
-  if (/_failed$|^CONN|_FAILED$|^NO_AGENTS/.test(cause)) return 'service_unavailable'
-  return /^(?:MESSAGE|NOT_INIT|INVALID_SEL|ABORTED|undefined)/.test(cause) ? 'action_failed' : 'not_available'
-}
+/** The code of each error: by its reason for failed authentications and REST calls, otherwise by its `code`. */
+const CODES = {
+  ABORTED: 'action_failed',
+  API_ERROR: 'service_unavailable',
+  AUTH_ERROR: 'not_available',
+  AUTH_TOKEN_REQUIRED: 'login_required',
+  CONFIG_INVALID: 'not_available',
+  CONNECTION_ERROR: 'service_unavailable',
+  CONNECTOR_FAILED: 'service_unavailable',
+  DEPARTMENT_ID_REQUIRED: 'not_available',
+  DESK_FAILED: 'desk_failed',
+  INVALID_SELECTION: 'action_failed',
+  MESSAGE_ERROR: 'action_failed',
+  MODULE_LOAD_FAILED: 'reload_required',
+  NOT_INITIALIZED: 'action_failed',
+  NO_AGENTS_FOR_PORTAL: 'service_unavailable',
+  NO_PORTALS: 'not_available',
+  PORTAL_DETAILS_FAILED: 'service_unavailable',
+  PORTAL_FETCH_FAILED: 'service_unavailable',
+  PROFILE_FETCH_FAILED: 'service_unavailable',
+  PROFILE_PERSIST_FAILED: 'service_unavailable',
+  SESSION_ID_INVALID: 'not_available',
+  SESSION_UNAUTHORIZED: 'login_required',
+  // Reasons of an `AuthError`.
+  browser_unsupported: 'not_available',
+  interaction_required: 'login_required',
+  invalid_input: 'not_available',
+  metadata_failed: 'service_unavailable',
+  not_supported: 'not_available',
+  popup_blocked: 'login_required',
+  popup_closed: 'login_required',
+  popup_timeout: 'login_required',
+  token_missing: 'login_required',
+  token_request_failed: 'service_unavailable',
+  // Reasons of an `ApiError`.
+  aborted: 'service_unavailable',
+  body: 'service_unavailable',
+  network: 'service_unavailable',
+  redirect: 'not_available',
+  status: 'not_available',
+  timeout: 'service_unavailable',
+} as const satisfies Record<SDKErrorCode | AuthErrorReason | ApiErrorReason | typeof DESK_FAILED, ConversationErrorCode>
 
-/** A status of a REST call in the words of the codes. */
-function statusCause(status: number): string {
-  if (status === 401) return 'SESSION_UNAUTHORIZED'
-  return status >= 400 && status < 500 && status !== 429 ? '' : 'REQUEST_FAILED'
+function codeOf(error: unknown): ConversationErrorCode {
+  const {
+    code,
+    reason,
+    status = 0,
+    cause,
+  } = Object(error) as Partial<Record<'code' | 'reason', string>> & {
+    status?: number
+    cause?: unknown
+  }
+  if (code === undefined) return 'action_failed'
+  if (reason === 'queue_full') return 'queue_full'
+  // The address is wrong, and the same redirect follows: also of a token request, or of a step of a portal selection.
+  if (reason === 'redirect' || Object(cause).reason === 'redirect') return CODES.redirect
+  if (code === 'API_ERROR' && status === 401) return CODES.SESSION_UNAUTHORIZED
+  if (reason === 'status' && (status === 429 || status >= 500)) return CODES.API_ERROR
+  const name = (code === 'AUTH_ERROR' || code === 'API_ERROR') && reason && Object.hasOwn(CODES, reason) ? reason : code
+  return Object.hasOwn(CODES, name) ? CODES[name as keyof typeof CODES] : 'not_available'
 }

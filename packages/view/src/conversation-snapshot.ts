@@ -119,7 +119,9 @@ export interface ConversationViewOptions {
 
 /**
  * A conversation as a user interface needs it: one snapshot, a subscription, and actions. Every member can be used without its
- * object. An action that fails rejects, and its error is `snapshot.error` too; an aborted one only rejects.
+ * object. An action that fails rejects, and its error is `snapshot.error` too; an aborted one only rejects. An action belongs to the
+ * user who began it: once that user has left, by `logout()` or a change of the user, it rejects with code ABORTED and has no further
+ * effect. A change of the user does not end `login()`, which may have caused it.
  */
 export interface ConversationView {
   /** Calls back after each change: once for all changes of a frame, or of a microtask in a hidden page. Returns the undo. */

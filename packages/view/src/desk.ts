@@ -148,6 +148,8 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
   return {
     /** Shows the desk in a view. */
     add: (store: ViewStore, escalate: OpenLiveDesk) => views.add(store, escalate),
+    /** Settles when the desk of the previous page is open again, or cannot be opened soon. */
+    restored: () => restoring,
     /**
      * Sends text to the open desk, otherwise to the agent.
      *
@@ -155,7 +157,6 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
      * @throws {MessageError} reason `masking_unavailable`; `invalid` while the desk is open in another tab
      */
     async send(store: ViewStore, text: string, isForAgent: boolean): Promise<string> {
-      await restoring
       if (present.tabs.isElsewhere) throw store.refusal('The conversation goes on with a colleague in another tab.')
       if (record.open && connection && !isForAgent) return connection.send(store, text)
       return present.offer.watch(store.send(text))

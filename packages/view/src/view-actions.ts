@@ -17,8 +17,14 @@ type Actions = Omit<
   'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'onSignal' | 'destroy'
 >
 
+/** Throws once the user who began an action has left. */
+type Check = () => void
+
+const userLeft = () => new SDKError('The user who began this has left.', 'ABORTED')
+
 /**
- * The actions of a view. Those that fail reject, and set the error of the snapshot.
+ * The actions of a view. Those that fail reject, and set the error of the snapshot. After each await, an action has no further
+ * effect once the user who began it has left.
  *
  * @param desk the live desk, where the host has one; it resolves with undefined where its code could not be loaded
  */
@@ -30,25 +36,53 @@ export function createActions(
 ): Actions {
   /** Aborted by `leave()`: what was begun before must not open the chat afterwards. */
   let presence = new AbortController()
-  const attempt = <T>(work: (signal: AbortSignal) => T | Promise<T>, isShown = false): Promise<T> => {
-    const call = (async () => work(presence.signal))().catch(error => {
-      if (isShown || !isRequested(error)) store.change({ error })
+  /** Returns a check for the present user: it throws once that user has left. */
+  const bind = (): Check => {
+    const { departures } = store
+    return () => {
+      if (store.departures !== departures) throw userLeft()
+    }
+  }
+  const attempt = <T>(
+    work: (signal: AbortSignal, stay: Check) => T | Promise<T>,
+    { isShown = false, stay = bind() } = {},
+  ): Promise<T> => {
+    const run = async () => {
+      try {
+        const result = await work(presence.signal, stay)
+        stay()
+        return result
+      } catch (error) {
+        // Neither a result nor an error is for the next user.
+        stay()
+        if (isShown || !isRequested(error)) store.change({ error })
+        throw error
+      }
+    }
+    const call = run().catch(error => {
       // As in the agent: a host that ends its calls may have dropped their promises.
       if (isRequested(error)) call.catch(() => {})
       throw error
     })
     return call
   }
-  const proceed = async ({ status }: InitializationResult, signal: AbortSignal) => {
+  const proceed = async ({ status }: InitializationResult, signal: AbortSignal, stay: Check) => {
+    stay()
     if (status === 'ready') await agent.connect({ signal })
   }
-  const connect = async (signal: AbortSignal, interactive: boolean) => {
-    // The user before is being signed out.
-    while (agent.status.phase.at === 'leaving') await new Promise(resolve => agent.once('phaseChanged', resolve))
-    await proceed(await agent.initialize({ interactive, signal }), signal)
+  const isLeaving = () => agent.status.phase.at === 'leaving'
+  /** Waits until the data of the previous user is removed. */
+  const signedOut = async () => {
+    while (isLeaving()) await new Promise(resolve => agent.once('phaseChanged', resolve))
+  }
+  const connect = async (signal: AbortSignal, stay: Check, interactive: boolean) => {
+    if (isLeaving()) await signedOut()
+    stay()
+    await proceed(await agent.initialize({ interactive, signal }), signal, stay)
   }
   // Of an agent that is destroyed already, the error tells why nothing starts.
-  const start = () => attempt(signal => connect(signal, interactive), agent.status.phase.at === 'destroyed')
+  const start = () =>
+    attempt((signal, stay) => connect(signal, stay, interactive), { isShown: agent.status.phase.at === 'destroyed' })
   /** The sign-in in progress: the next one replaces it. */
   let signIn = new AbortController()
   const login = async (ends: readonly (AbortSignal | undefined)[]) => {
@@ -59,24 +93,50 @@ export function createActions(
     const abort = () => own.abort()
     for (const end of ends) end?.addEventListener('abort', abort, { signal })
     signIn = own
-    store.change({ isSigningIn: true })
-    try {
-      await Promise.race([onLogin?.(), aborted])
-      // Asks the user where the agent is ready and has no token that is valid.
-      if (agent.getIsInitialized()) await agent.getAccessToken({ signal })
-      await connect(signal, true)
-    } catch (cause) {
-      throw signal.aborted ? new SDKError('The sign-in was cancelled.', 'ABORTED', { cause }) : cause
-    } finally {
-      if (signIn === own) store.change({ isSigningIn: false, ...(signal.aborted && { needsToken: true }) })
-      // Stops listening.
-      abort()
+    /** Number of sign-outs meanwhile. A change of the user does not count: the sign-in may have caused it. */
+    let departures = 0
+    const stay = () => {
+      if (departures) throw userLeft()
     }
+    const undo = [
+      agent.subscribe('phaseChanged', async ({ payload: { at } }) => {
+        if (at === 'leaving') departures++
+        // `userChanged` is emitted in the same task as the end of `leaving`.
+        else if ((await undefined, departures)) abort()
+      }),
+      agent.subscribe('userChanged', () => {
+        departures = Math.max(0, departures - 1)
+        if (signIn === own) store.change({ isSigningIn: true })
+      }),
+    ]
+    const work = async () => {
+      store.change({ isSigningIn: true })
+      try {
+        await Promise.race([onLogin?.(), aborted])
+        await signedOut()
+        stay()
+        // Asks the user where the agent is ready and has no token that is valid.
+        if (agent.getIsInitialized()) await agent.getAccessToken({ signal })
+        await connect(signal, stay, true)
+      } catch (cause) {
+        throw signal.aborted ? new SDKError('The sign-in was cancelled.', 'ABORTED', { cause }) : cause
+      } finally {
+        for (const stop of undo) stop()
+        if (signIn === own && !departures)
+          store.change({ isSigningIn: false, ...(signal.aborted && { needsToken: true }) })
+        // Stops listening.
+        abort()
+      }
+    }
+    return attempt(work, { stay })
   }
-  const submit = async (text: string, isForAgent = false) => {
+  const submit = async (text: string, stay: Check, isForAgent = false) => {
     if (!text.trim()) throw store.refusal('The text is blank.')
     const open = desk && (await desk)
+    if (open) await open.restored()
+    stay()
     const id = await (open ? open.send(store, text, isForAgent) : store.send(text))
+    stay()
     if (store.getSnapshot().draft === text) store.setDraft('')
     return id
   }
@@ -90,21 +150,23 @@ export function createActions(
     retry: id =>
       id === undefined
         ? start()
-        : attempt(async () => {
-            if (desk && (await desk)?.retry(store, id)) return
+        : attempt(async (_, stay) => {
+            const open = desk && (await desk)
+            stay()
+            if (open?.retry(store, id)) return
             if (!agent.delivery(id)?.retry()) throw store.refusal('The message cannot be sent again.')
           }),
     cancel: id => agent.delivery(id)?.cancel() ?? false,
-    send: (text = store.getSnapshot().draft) => attempt(() => submit(text)),
+    send: (text = store.getSnapshot().draft) => attempt((_, stay) => submit(text, stay)),
     choose: (messageId, option) =>
-      attempt(() => {
+      attempt((_, stay) => {
         const item = store.list.find(messageId)
         if (!item?.canChoose || !item.options.includes(option))
           throw store.refusal('The message does not offer this option.')
-        return submit(option, true)
+        return submit(option, stay, true)
       }),
     select: choice =>
-      attempt(async signal => {
+      attempt(async (signal, stay) => {
         const { gate } = store.getSnapshot()
         if (!gate)
           throw new SDKError(
@@ -118,25 +180,34 @@ export function createActions(
               ? agent.selectAgent(choice as AgentListItem)
               : agent.selectUserProfile(choice as UserProfile)),
           signal,
+          stay,
         )
       }),
     rate: (messageId, rating) =>
-      attempt(async () => {
+      attempt(async (_, stay) => {
         const item = store.list.find(messageId)
         if (!item?.canRate || !item.messageId) throw store.refusal('The message cannot be rated.')
         await agent.send(createFeedbackMessage({ rating, answerMessageId: item.messageId }))
+        stay()
         store.list.rate(item, rating)
         store.save()
         store.change()
       }),
-    login: ({ signal } = {}) => attempt(left => login([left, signal])),
-    endDesk: () => void desk?.then(open => open?.end()),
+    login: ({ signal } = {}) => login([presence.signal, signal]),
+    endDesk() {
+      const { departures } = store
+      void desk?.then(open => {
+        if (store.departures === departures) open?.end()
+      })
+    },
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
     markRead: store.markRead,
     explain: () => agent.explain(),
     async export(format) {
+      const stay = bind()
       const { exportConversation } = await import('./export-conversation.ts')
+      stay()
       return exportConversation(store.list.get(), format)
     },
   }

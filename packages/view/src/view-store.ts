@@ -24,6 +24,8 @@ const SOLVED: ViewFacts = { error: undefined, needsToken: false }
 /** Joins the events of an agent into one snapshot. It owns the facts that the agent does not keep. */
 export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnapshot' | 'setDraft' | 'destroy'> {
   readonly list: MessageList
+  /** Number of users who have left: each time the phase `leaving` was entered. */
+  readonly departures: number
   /** Changes some facts, and notifies soon. */
   change(facts?: ViewFacts): void
   /** Passes text to the agent, and shows it, also while it waits for `initialize()`. */
@@ -75,6 +77,7 @@ export function createViewStore(
   /** The text that is being passed to the agent. */
   let sending: string | undefined
   let stopSilence: (() => void) | undefined
+  let departures = 0
   let isDestroyed = false
   /** What waits to be stored. */
   let unsaved: Unsaved | undefined
@@ -229,6 +232,7 @@ export function createViewStore(
     }
     if (phase.at === 'destroyed') list.get().forEach(settle)
     if (phase.at === 'leaving') {
+      departures++
       list.hold([])
       unsaved = undefined
       list.keep(NOTHING_KEPT)
@@ -308,6 +312,9 @@ export function createViewStore(
 
   return {
     list,
+    get departures() {
+      return departures
+    },
     change,
     save,
     refusal: (message, reason = 'invalid') => new MessageError(message, reason),
@@ -342,6 +349,7 @@ export function createViewStore(
       saveRead()
     },
     async send(text) {
+      const user = departures
       let sent: Promise<string>
       // The user answers what is there.
       saveRead()
@@ -353,7 +361,7 @@ export function createViewStore(
         sending = undefined
       }
       const id = await sent
-      if (!agent.getIsInitialized()) {
+      if (!agent.getIsInitialized() && user === departures) {
         list.hold([...list.held(), heldMessage(id, text, platform.now())])
         change()
       }

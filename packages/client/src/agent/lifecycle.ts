@@ -343,6 +343,8 @@ export class AgentLifecycle implements LifecycleOwner {
     } finally {
       if (this.#state === leaving) this.become({ at: 'idle' })
     }
+    // In the task of the phase that follows, which tells it from a logout.
+    if (cause === 'user') scope.emit('userChanged', () => ({}))
   }
 
   /**
@@ -353,7 +355,6 @@ export class AgentLifecycle implements LifecycleOwner {
     // The data is being removed already.
     if (this.#state.at === 'leaving' || this.#state.at === 'destroyed') return
     await this.#leave('user', 'Wait for `userChanged`, then call initialize().', left => left)
-    this.#parts.scope.emit('userChanged', () => ({}))
   }
 
   /** Ends the agent without a goodbye. `closed` is its last event if the chat is open, otherwise `phaseChanged`. */

@@ -35,8 +35,13 @@ export function Chat({ settings }: { settings: ChatSettings }) {
             trouble={trouble}
             closed={isEnded ? (closed ?? {}) : undefined}
           />
-          {!isEnded && !desk?.isElsewhere && (
-            <Composer settings={settings} draft={snapshot.draft} inputType={snapshot.messages.at(-1)?.input?.type} />
+          {!desk?.isElsewhere && (
+            <Composer
+              settings={settings}
+              draft={snapshot.draft}
+              inputType={snapshot.messages.at(-1)?.input?.type}
+              isEnded={isEnded}
+            />
           )}
         </>
       )}

@@ -23,18 +23,23 @@ interface ComposerProps {
   draft: string
   /** Type of the input that the last message asks for. */
   inputType: string | undefined
+  /** Whether the conversation has ended: the text stays, and is not sent. */
+  isEnded: boolean
 }
 
 /** The text field. It is not controlled: typing renders nothing but the button. */
-export function Composer({ settings, draft, inputType = '' }: ComposerProps) {
-  const { strings, view, agent } = settings
+export function Composer({ settings, draft, inputType = '', isEnded }: ComposerProps) {
+  const { strings, view, agent, announcer } = settings
   const field = useRef<HTMLTextAreaElement>(null)
   const [length, setLength] = useState(0)
   const store = useDraft(settings)
   const text = field.current?.value ?? ''
   const excess = excessOf(text)
   const remaining = excess > 0 ? 0 : remainingOf(text)
-  const canSend = length > 0 && excess === 0
+  const canSend = length > 0 && excess === 0 && !isEnded
+  /** Whether the user has tried to send something to a conversation that has ended. */
+  const [isRefused, setRefused] = useState(false)
+  useLayoutEffect(() => setRefused(false), [isEnded])
   const number = (value: number) => value.toLocaleString(strings.language)
 
   // A draft that comes back after a reload; never over what the user is writing.
@@ -71,16 +76,21 @@ export function Composer({ settings, draft, inputType = '' }: ComposerProps) {
   )
   const send = () => {
     const area = field.current
+    if (isEnded && length > 0) {
+      setRefused(true)
+      announcer.say(strings.ended)
+    }
     if (!area || !canSend) return area?.focus()
     const written = area.value
+    const { departures } = store
     area.value = ''
     changed()
     store.now()
     area.focus()
     shownByView(
       view.send(written).catch(() => {
-        // The message was refused: the user may shorten it, or wait.
-        if (area.value) return
+        // The message was refused: the user may shorten it, or wait. It is not for the next user.
+        if (area.value || store.departures !== departures) return
         area.value = written
         changed()
       }),
@@ -124,9 +134,13 @@ export function Composer({ settings, draft, inputType = '' }: ComposerProps) {
         id="composer-hint"
         class={excess > 0 ? 'composer-hint trouble' : 'composer-hint'}
         role={excess > 0 ? 'alert' : undefined}
-        hidden={excess === 0 && remaining === undefined}
+        hidden={excess === 0 && remaining === undefined && !isRefused}
       >
-        {excess > 0 ? strings.tooLong(number(excess)) : remaining !== undefined && strings.remaining(number(remaining))}
+        {isRefused
+          ? strings.ended
+          : excess > 0
+            ? strings.tooLong(number(excess))
+            : remaining !== undefined && strings.remaining(number(remaining))}
       </p>
     </div>
   )
@@ -155,14 +169,20 @@ function useDraft({ view }: ChatSettings) {
       now()
     }
   }, [view])
+  const departures = useRef(0)
   return {
     now,
+    /** Number of users who have left. */
+    get departures() {
+      return departures.current
+    },
     wasWritten: () => state.current.text !== undefined,
     later(text: string) {
       clearTimeout(state.current.timer)
       state.current = { text, timer: setTimeout(now, DRAFT_MS) }
     },
     forget() {
+      departures.current++
       clearTimeout(state.current.timer)
       state.current = { text: undefined, timer: undefined }
     },

@@ -1,10 +1,10 @@
 /** @jsxImportSource preact */
 import type { ChatClosed } from '@aiagent/client'
 import type { ConversationError, ConversationSnapshot } from '@aiagent/view'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { errorSentence } from '../strings/error-sentence.ts'
-import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { type ChatSettings, isFirstClick, shownByView } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
 import type { Trouble } from './use-view.ts'
 
@@ -30,29 +30,7 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
   useEffect(() => {
     if (spoken) announcer.say(spoken)
   }, [spoken, announcer])
-  if (closed)
-    return (
-      <div class="notice ended" part="ended">
-        <div>
-          <b>{strings.ended}</b>
-          <p>{strings.endedText}</p>
-        </div>
-        <div class="panel-actions">
-          <button type="button" class="button outline" part="button" onClick={() => shownByView(view.retry())}>
-            {strings.continue}
-          </button>
-          <button
-            type="button"
-            class="button primary"
-            part="button primary-button"
-            data-focus
-            onClick={() => shownByView(view.restart())}
-          >
-            {strings.restart}
-          </button>
-        </div>
-      </div>
-    )
+  if (closed) return <Ended settings={settings} />
   return (
     <>
       {trouble && (
@@ -102,6 +80,54 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
         </div>
       )}
     </>
+  )
+}
+
+/** The conversation has ended. The focus stays where it is: the user may be typing. */
+function Ended({ settings: { strings, view } }: Pick<NoticesProps, 'settings'>) {
+  const [isAsking, setAsking] = useState(false)
+  const cancel = useRef<HTMLButtonElement>(null)
+  useEffect(() => cancel.current?.focus(), [isAsking])
+  return (
+    <div class="notice ended" part="ended">
+      <div id="ended-text">
+        <b>{isAsking ? strings.restartAsk : strings.ended}</b>
+        {!isAsking && <p>{strings.endedText}</p>}
+      </div>
+      <div class="panel-actions">
+        {isAsking ? (
+          <button
+            key="cancel"
+            type="button"
+            class="button primary"
+            part="button primary-button"
+            ref={cancel}
+            aria-describedby="ended-text"
+            onClick={() => setAsking(false)}
+          >
+            {strings.loginCancel}
+          </button>
+        ) : (
+          <button
+            key="continue"
+            type="button"
+            class="button primary"
+            part="button primary-button"
+            onClick={() => shownByView(view.retry())}
+          >
+            {strings.continue}
+          </button>
+        )}
+        <button
+          type="button"
+          class="button outline"
+          part="button"
+          onClick={event => (isAsking ? isFirstClick(event) && shownByView(view.restart()) : setAsking(true))}
+        >
+          {strings.restart}
+        </button>
+      </div>
+    </div>
   )
 }
 

@@ -117,6 +117,27 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
     expect(await page.getByRole('textbox').inputValue()).toBe('')
   })
 
+  it('[EL-23] gives a message that a sign-out has ended to no other user', async () => {
+    stage = await stages.open()
+    const page = await openWithAgent()
+    const values = await page.evaluate(async () => {
+      const chat = document.querySelector('ai-agent-chat')
+      const field = chat?.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
+      field.value = 'of the first'
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+      await new Promise(resolve => setTimeout(resolve))
+      const { agent } = Object(globalThis)
+      // Whatever the agent makes of it.
+      agent.send = () => agent.logout().then(() => Promise.reject(new Error('Too late.')))
+      field.dispatchEvent(new KeyboardEvent('keydown', { keyCode: 13, bubbles: true, cancelable: true }))
+      const isSent = field.value === ''
+      await agent.logout()
+      await new Promise(resolve => setTimeout(resolve))
+      return [isSent, field.value]
+    })
+    expect(values).toEqual([true, ''])
+  })
+
   it('[EL-02] gives a refused message back, but never over what was typed meanwhile', async () => {
     stage = await stages.open()
     const page = await openWithAgent({ maxQueueSize: 1 })
@@ -138,6 +159,72 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
       await chat?.view?.send('another').catch(() => {})
     })
     expect(await field.inputValue()).toBe('typed meanwhile')
+  })
+
+  it('[EL-60] keeps the keys with which the user writes from the page, and no others', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(
+      `<ai-agent-chat endpoint="ENDPOINT" agent-id="help" show-copy><label slot="empty">Name <input></label></ai-agent-chat>
+       <script>
+         const seen = []
+         for (const name of ['keydown', 'keypress', 'keyup']) addEventListener(name, ({ type, key }) => seen.push(type + ' ' + key))
+       </script>`,
+    )
+    await page.getByText('Online').waitFor()
+    const seen = () => page.evaluate('seen.splice(0)')
+    const field = page.getByRole('textbox', { name: 'Your message' })
+    await field.focus()
+    for (const key of ['s', '/', '?', 'Backspace', 'Shift+Enter']) await page.keyboard.press(key)
+    expect(await seen()).toEqual(['keydown Shift', 'keyup Shift'])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('F2')
+    await page.keyboard.press('Control+k')
+    expect(await seen()).toEqual(
+      ['Escape', 'F2', 'Control', 'k']
+        .flatMap(key => [`keydown ${key}`, ...(key === 'Control' ? [] : [`keyup ${key}`])])
+        .concat('keyup Control'),
+    )
+    /** Which of these keys reach the page. */
+    const passing = (inits: readonly { key: string }[]) =>
+      page
+        .evaluate(inits => {
+          const { shadowRoot } = document.querySelector('ai-agent-chat') as HTMLElement
+          const target = shadowRoot?.querySelector('textarea')
+          for (const init of inits)
+            for (const type of ['keydown', 'keyup'])
+              target?.dispatchEvent(new KeyboardEvent(type, { bubbles: true, composed: true, ...init }))
+          // A browser that fills in a field reports events without a key.
+          target?.dispatchEvent(new Event('keydown', { bubbles: true, composed: true }))
+        }, inits)
+        .then(seen)
+    const ended = [
+      { key: '@', modifierAltGraph: true },
+      { key: '@', modifierAltGraph: true, ctrlKey: true, altKey: true },
+      { key: 'Dead' },
+      { key: 'Process', isComposing: true },
+      { key: 'Escape', isComposing: true },
+      { key: 'Unidentified', keyCode: 229 },
+      { key: 'é' },
+      { key: 'か' },
+      { key: '👍🏽' },
+    ]
+    expect(await passing(ended)).toEqual([])
+    const others = ['Tab', 'ArrowUp', 'F10', 'PageDown'].map(key => ({ key }))
+    const shortcuts = [
+      { key: 's', altKey: true },
+      { key: 's', metaKey: true },
+      { key: 'Enter', ctrlKey: true },
+    ]
+    expect(await passing([...others, ...shortcuts])).toHaveLength(14)
+    // Slotted nodes and buttons are not the element's text fields.
+    await page.getByRole('textbox', { name: 'Name' }).press('s')
+    expect(await seen()).toEqual(['keydown s', 'keypress s', 'keyup s'])
+    await page.getByRole('button', { name: 'Send' }).press('s')
+    expect(await seen()).toEqual(['keydown s', 'keypress s', 'keyup s'])
+    await field.fill('hello')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    expect(await seen()).toEqual([])
   })
 
   it('[EL-10] sends nothing with the key that ends the composition of a text', async () => {

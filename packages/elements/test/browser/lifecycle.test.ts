@@ -169,6 +169,88 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(session?.context).toMatchObject({ page: 'basket' })
   })
 
+  it('[EL-61] keeps the chat where its config is set to an equal one, and calls the newest functions', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open('<ai-agent-chat></ai-agent-chat>')
+    await page.waitForFunction(() => customElements.get('ai-agent-chat'))
+    const token = (subject: string) => stage.service.emulator.control.issueToken({ subject, lifeSeconds: 3_600 })
+    const run = (script: string) => page.evaluate(script)
+    /** Whether a task sets another config: then the chat closes, and another one opens. */
+    const opensAnother = async (script: string) => {
+      const before = await run('opened')
+      await run(script)
+      await run('new Promise(resolve => setTimeout(resolve))')
+      await expect.poll(() => page.locator('ai-agent-chat[ready]').count()).toBe(1)
+      await online(page)
+      return (await run('opened')) !== before
+    }
+    await page.evaluate(
+      ([endpoint, accessToken]) => {
+        class Store {
+          data = new Map()
+          get = (key: string) => this.data.get(key) ?? null
+          set = (key: string, value: unknown) => void this.data.set(key, value)
+          delete = (key: string) => void this.data.delete(key)
+          clear = () => this.data.clear()
+          keys = () => [...this.data.keys()]
+        }
+        const chat = document.querySelector('ai-agent-chat')
+        const page: Record<string, unknown> = {
+          endpoint,
+          token: accessToken,
+          chat,
+          Store,
+          adapter: new Store(),
+          opened: 0,
+          calls: [],
+        }
+        page['configOf'] = (name: string, changes = {}) => ({
+          endpoint,
+          id: 'account',
+          auth: {
+            token: Object(globalThis).token,
+            getToken() {
+              Object(globalThis).calls.push(name)
+              return this.token
+            },
+          },
+          context: { page: { name: 'basket', tags: ['a', 'b'] } },
+          cache: { adapter: page['adapter'] },
+          ...changes,
+        })
+        Object.assign(globalThis, page)
+        addEventListener('aiagent-ready', () => Object(globalThis).opened++)
+      },
+      [stage.service.url, token('customer')] as const,
+    )
+    expect(await opensAnother('chat.config = configOf("first")')).toBe(true)
+    await page.getByRole('textbox').pressSequentially('half a sent')
+    for (const name of ['second', 'third']) expect(await opensAnother(`chat.config = configOf("${name}")`)).toBe(false)
+    await page.keyboard.type('ence')
+    expect(await page.getByRole('textbox').inputValue()).toBe('half a sentence')
+    await run('calls.length = 0')
+    stage.service.emulator.control.expireTokens()
+    await write(page, 'hello')
+    await expect.poll(() => run('calls')).toContain('third')
+    expect(await run('calls')).not.toContain('first')
+    // Circular data is compared too.
+    const circular = 'const config = configOf("x"); config.auth.owner = config; chat.config = config'
+    await run(`token = '${token('customer')}'`)
+    expect(await opensAnother(`{ ${circular} }`)).toBe(true)
+    expect(await opensAnother(`{ ${circular} }`)).toBe(false)
+    for (const other of [
+      'configOf("x")',
+      'configOf("x", { context: { page: { name: "basket", tags: ["a"] } } })',
+      'configOf("x", { cache: { adapter: new Store() } })',
+      `configOf("x", { auth: { type: 'pre-auth', accessToken: '${token('customer')}' } })`,
+      `configOf("x", { auth: { type: 'pre-auth', accessToken: '${token('new-customer')}' } })`,
+      'configOf("x", { endpoint: endpoint + "/" })',
+      // A change in the host's own object.
+      '(chat.config.context.page.name = "checkout", chat.config)',
+    ])
+      expect([other, await opensAnother(`chat.config = ${other}`)]).toEqual([other, true])
+  })
+
   it('[EL-08] passes on what the host sets on the launcher, before it is loaded, before and after the chat opens', async () => {
     stage = await stages.open()
     const { page, complaints } = await stage.open(
