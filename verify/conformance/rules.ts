@@ -322,6 +322,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a request goes to an address with https or http only, a chat to one with wss or ws, also where the service names it; any other scheme is refused before the platform gets it',
   'SEC-93':
     'a workflow of the hosted CI names each action by its commit, and its job that may publish runs nothing but the publishing',
+  'SEC-94':
+    'a served emulator has limits for the chats that wait at its desk, for the messages of a chat and for their characters, and keeps what `data` stores from other users of the machine',
+  'SEC-95': 'a served emulator without a seed has session ids and keys that nobody can guess',
+  'SEC-96': 'the playground is served for a host name of this machine only',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

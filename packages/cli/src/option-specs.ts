@@ -144,7 +144,7 @@ const EMULATE_SPEC = {
     seed: {
       type: 'string',
       value: '<number>',
-      help: 'seed of all random values; the same seed gives the same ids (default: 1)',
+      help: 'seed of all random values; the same seed gives the same ids (default: values that cannot be guessed)',
     },
     'token-life': { type: 'string', value: '<seconds>', help: 'life of issued tokens (default: 3600)' },
     'reply-delay': { type: 'string', value: '<ms>', help: 'delay of the answers of the agent (default: 0)' },

@@ -22,7 +22,7 @@ import { CALLBACK_PAGE } from './oauth/callback-page.ts'
 import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
 import { PageLogin } from './oauth/page-login.ts'
 import { buildPkceConfig, type PkceConfig, type PkceConfigOptions } from './oauth/pkce-config.ts'
-import { createRandom } from './random.ts'
+import { createRandom, platformRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
 import { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
 import { ServiceState } from './state/service-state.ts'
@@ -34,7 +34,11 @@ import { World } from './world/world.ts'
 
 /** Options of {@link createEmulator}. All have defaults. */
 export interface EmulatorOptions {
-  /** Seed of all random values: the same seed gives the same ids, keys and choices. @default 1 */
+  /**
+   * Seed of all random values: the same seed gives the same ids, keys and choices.
+   *
+   * @default 1, and behind a port values that cannot be guessed
+   */
   seed?: number
   /** @default the system's time */
   clock?: Clock
@@ -129,10 +133,11 @@ export interface Emulator {
 /**
  * Creates a service that runs in this process, in a page or in Node, without a port.
  *
+ * @param isServed behind a port, which any page of the machine can call: without a `seed` nobody can guess its ids and keys
  * @throws {TypeError} when the origin is not an http or https address
  * @throws {FaultError} when the schedule of faults is invalid
  */
-export function createEmulator(options: EmulatorOptions = {}): Emulator {
+export function createEmulator(options: EmulatorOptions = {}, isServed = false): Emulator {
   const { seed = 1, clock = systemClock, reply = defaultReply } = options
   const { chatDomain, loginPage, offersLogin = loginPage !== undefined, callbackPage = CALLBACK_PAGE } = options
   const origin = readOrigin(options.origin ?? 'http://emulator.test')
@@ -143,7 +148,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   for (const choice of state.choices) world.lastUsedProfiles.set(...choice)
   world.lastUsedProfiles.onChange = () => state.keepChoices(world.lastUsedProfiles.entries())
   // The ids of a later start must not repeat those of an earlier one.
-  const random = createRandom(seed + (state.starts - 1) * 0x9e3779b1)
+  const random =
+    isServed && options.seed === undefined ? platformRandom : createRandom(seed + (state.starts - 1) * 0x9e3779b1)
   const keys = new TokenKeys(
     clock,
     random,

@@ -24,3 +24,15 @@ export function createRandom(seed: number): Random {
     bytes: count => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)),
   }
 }
+
+/** Values of the platform that nobody can guess or repeat, in the same form. */
+export const platformRandom: Random = {
+  next: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
+  hex: digits => {
+    const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil(digits / 2)))
+    return Array.from(bytes, byte => byte.toString(16).padStart(2, '0'))
+      .join('')
+      .slice(0, digits)
+  },
+  bytes: count => crypto.getRandomValues(new Uint8Array(count)),
+}

@@ -27,7 +27,7 @@ describe('a connection that a fleet is given', () => {
     for (const redis of given) expect(() => create(redis)).toThrow(KEEPS_NO_PREFIX)
   })
 
-  it('[REL-270] is refused when it is not a connection of ioredis', () => {
+  it('[REL-270] is refused when it is a client of another package, or none', () => {
     // The client of the package `redis` can be duplicated too.
     const other = { duplicate: () => ({}), options: {}, connect: async () => {} }
     for (const redis of [other, new URL('redis://127.0.0.1'), { host: '127.0.0.1' }, 6379])

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -42,6 +43,20 @@ describe('the playground of a clone', () => {
     expect(finish).toHaveLength(1)
     expect(lines).toEqual(['Building the playground for its first request. This takes a few seconds.'])
   })
+
+  it.each(['evil.test', '127.0.0.1.evil.test', 'localhost@evil.test'])(
+    '[SEC-96] is not shown to a page whose host name resolves to this machine: %s',
+    async host => {
+      write()
+      const url = await serve(async () => {})
+      const status = (named: string) =>
+        new Promise(resolve => {
+          get(url, { headers: { Host: named } }, answer => resolve(answer.resume().statusCode))
+        })
+      expect(await status(host)).toBeOneOf([400, 403])
+      expect(await status('localhost:9')).toBe(200)
+    },
+  )
 
   it('[PLAY-08] answers with the reason when it cannot be built, and builds it with the next request', async () => {
     let attempts = 0

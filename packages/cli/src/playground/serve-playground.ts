@@ -44,7 +44,18 @@ export async function servePlayground(
   if (!files) return undefined
   const prepared = prepareOnce(files, options.show)
   const headers = pageHeaders(options)
+  const { createHostCheck } = await import('@aiagent/emulator/node')
+  const check = createHostCheck([])
   const server = createServer(async (request, response) => {
+    const refusal = check(request)
+    if (refusal) {
+      response.writeHead(refusal.status, {
+        ...headers,
+        'Content-Type': 'text/plain; charset=utf-8',
+        Connection: 'close',
+      })
+      return void response.end(refusal.message)
+    }
     const { pathname } = new URL(request.url ?? '/', 'http://page')
     const path = pathname === '/' ? '/index.html' : pathname
     try {

@@ -29,6 +29,10 @@ export interface DeskChatRecord {
 /** Name of a colleague who gives none. */
 const COLLEAGUE = 'Support'
 
+/** Most messages of the customer in a chat, and most characters of them with their ids. */
+const MESSAGE_LIMIT = 1_000
+const TEXT_LIMIT = 100_000
+
 /** A chat between a customer and a colleague. Tests and the desk page play the colleague. */
 export class DeskChat {
   readonly #record: DeskChatRecord
@@ -137,6 +141,14 @@ export class DeskChat {
       this.#assertOpen()
       await new Promise<void>(resolve => this.#readers.add(resolve))
     }
+  }
+
+  /** Whether a text of the customer fits into the chat. A repetition does. */
+  hasRoomFor(id: string, text: string): boolean {
+    const received = this.#record.messages.filter(({ from }) => from === 'customer')
+    if (received.some(message => message.id === id)) return true
+    const length = received.reduce((sum, message) => sum + message.id.length + message.text.length, 0)
+    return received.length < MESSAGE_LIMIT && length + id.length + text.length <= TEXT_LIMIT
   }
 
   /**

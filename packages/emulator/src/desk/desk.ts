@@ -6,6 +6,8 @@ import { DeskChat, type DeskChatRecord } from './desk-chat.ts'
 const DOCUMENT = 'desk'
 /** Chats that are kept; of more, the oldest ended ones are dropped. */
 const CHAT_LIMIT = 200
+/** Chats that may wait for a colleague. */
+const WAITING_LIMIT = 50
 
 const MessageSchema = v.object({
   id: v.string(),
@@ -77,13 +79,15 @@ export class Desk {
     return this.#chats.get(handle)
   }
 
-  /** Opens a chat for a customer. A repetition has no effect. */
-  open(handle: string): void {
-    if (this.#chats.has(handle)) return
+  /** Opens a chat for a customer. A repetition has no effect. @returns false when too many chats wait already */
+  open(handle: string): boolean {
+    if (this.#chats.has(handle)) return true
+    if (this.chats.filter(({ state }) => state === 'waiting').length >= WAITING_LIMIT) return false
     this.#add(handle, { id: `chat-${this.#lastId + 1}`, startedAt: this.#clock.now(), state: 'waiting', messages: [] })
     for (const [key, { state }] of this.#chats)
       if (this.#chats.size > CHAT_LIMIT && state === 'ended') this.#chats.delete(key)
     this.#change()
+    return true
   }
 
   /** Removes all chats, as if they had never existed. */

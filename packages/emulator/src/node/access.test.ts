@@ -182,3 +182,52 @@ describe('an emulator that is reachable from other machines', () => {
     expect(await ask(server, [`GET ${INFO} HTTP/1.1`, 'Host: desk-7.example.test'])).toMatch(/ 200 /)
   })
 })
+
+describe('the sessions of a served emulator', () => {
+  it('[SEC-95] have ids that cannot be guessed, unless a seed is given', async () => {
+    const firstOf = async (options: ServeOptions) => openSession(await serve(options))
+    const ids = [await firstOf({}), await firstOf({}), await firstOf({ seed: 1 }), await firstOf({ seed: 1 })]
+    expect(new Set(ids).size).toBe(3)
+    expect(ids[2]).toBe(ids[3])
+    expect(ids[0]).toMatch(/^s-[\da-f]{20}$/)
+  })
+})
+
+describe('the desk of a served emulator', () => {
+  const FOREIGN = { Origin: 'https://evil.test' }
+  const handleOf = (index: number) => `${index}`.padStart(40, 'x')
+  const put = ({ url }: EmulatorServer, index: number) =>
+    fetch(`${url}/live-desk/${handleOf(index)}`, { method: 'PUT', headers: FOREIGN })
+  const say = async ({ url }: EmulatorServer, index: number, id: string, text: string) => {
+    const body = JSON.stringify({ id, text })
+    const init = { method: 'POST', headers: FOREIGN, body }
+    return (await fetch(`${url}/live-desk/${handleOf(index)}/messages`, init)).status
+  }
+
+  it('[SEC-94] has a limit for the chats that wait, and takes more when a colleague has joined one', async () => {
+    const server = await serve()
+    const statuses: number[] = []
+    for (let index = 0; index < 60; index++) statuses.push((await put(server, index)).status)
+    expect(statuses).toEqual([...Array(50).fill(200), ...Array(10).fill(409)])
+    // A repetition of a known one is answered.
+    expect((await put(server, 0)).status).toBe(200)
+    await server.emulator.desk.join()
+    expect((await put(server, 60)).status).toBe(200)
+    expect(server.emulator.desk.chats).toHaveLength(51)
+  })
+
+  it('[SEC-94] has a limit for the messages of a chat and for their characters', async () => {
+    const server = await serve()
+    for (const index of [0, 1]) await put(server, index)
+    const large = 'x'.repeat(60_000)
+    expect(await say(server, 0, 'a', large)).toBe(200)
+    expect(await say(server, 0, 'b', large)).toBe(413)
+    expect(await say(server, 0, 'a', large)).toBe(200)
+    expect(await say(server, 0, 'c', 'short')).toBe(200)
+    expect(await say(server, 0, large, '')).toBe(413)
+    const [, many] = server.emulator.desk.chats
+    for (let count = 0; count < 1_000; count++) many?.receive(`${count}`, '')
+    expect(await say(server, 1, 'one more', 'short')).toBe(413)
+    expect(server.emulator.desk.chats.map(({ messages }) => messages.length)).toEqual([2, 1_000])
+  })
+})

@@ -1,4 +1,14 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -134,4 +144,23 @@ describe('[REL-77] a damaged folder', () => {
     store.addEntry('s-1', 2)
     expect(warnings).toEqual([expect.stringMatching(/^The state of the emulator cannot be written any more: ENOENT/)])
   })
+})
+
+it.skipIf(process.platform === 'win32')('[SEC-94] keeps its files from other users of the machine', () => {
+  const modeOf = (path: string) => statSync(path).mode & 0o777
+  const made = join(newFolder(), 'state')
+  const given = newFolder()
+  // A folder of the host, where an earlier version kept its journals.
+  mkdirSync(join(given, 'sessions'))
+  for (const path of [given, join(given, 'sessions')]) chmodSync(path, 0o755)
+  for (const folder of [made, given]) {
+    const store = createFolderStore(folder)
+    store.writeDocument('service', { secret: 1 })
+    store.addEntry('s-1', { text: 'private' })
+    store.startJournal('s-2', { text: 'private' })
+    expect(modeOf(join(folder, 'sessions'))).toBe(0o700)
+    const files = ['service.json', join('sessions', 's-1.jsonl'), join('sessions', 's-2.jsonl')]
+    expect(files.map(name => modeOf(join(folder, name)))).toEqual([0o600, 0o600, 0o600])
+  }
+  expect([modeOf(made), modeOf(given)]).toEqual([0o700, 0o755])
 })

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -28,7 +29,9 @@ const TEMPORARY = '.tmp'
 export function createFolderStore(folder: string, onWarning: (message: string) => void = warn): StateStore {
   const journals = join(folder, 'sessions')
   try {
-    mkdirSync(journals, { recursive: true })
+    // Texts, tokens and logins are not for other users of the machine. A folder of the host keeps its mode: its files have theirs.
+    mkdirSync(journals, { recursive: true, mode: 0o700 })
+    chmodSync(journals, 0o700)
   } catch (cause) {
     throw new Error(`The folder for the state cannot be used: ${folder} (${messageOf(cause)}).`, { cause })
   }
@@ -47,7 +50,7 @@ export function createFolderStore(folder: string, onWarning: (message: string) =
   }
   const replace = (file: string, content: string) =>
     attempt(() => {
-      writeFileSync(file + TEMPORARY, content)
+      writeFileSync(file + TEMPORARY, content, { mode: 0o600 })
       renameSync(file + TEMPORARY, file)
     })
   const putAside = (file: string, reason: string) => {
@@ -92,7 +95,8 @@ export function createFolderStore(folder: string, onWarning: (message: string) =
           return entries && id !== undefined ? [{ id, entries }] : []
         }),
     startJournal: (id, entry) => replace(journalFile(id), `${JSON.stringify(entry)}\n`),
-    addEntry: (id, entry) => attempt(() => appendFileSync(journalFile(id), `${JSON.stringify(entry)}\n`)),
+    addEntry: (id, entry) =>
+      attempt(() => appendFileSync(journalFile(id), `${JSON.stringify(entry)}\n`, { mode: 0o600 })),
     deleteJournal: id => attempt(() => rmSync(journalFile(id), { force: true })),
     discardJournal: (id, reason) => putAside(journalFile(id), reason),
   }

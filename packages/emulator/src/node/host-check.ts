@@ -25,7 +25,7 @@ export function createHostCheck(names: readonly string[]): HostCheck {
     if (foreign === undefined && target !== undefined) return undefined
     return refusal(
       403,
-      `The emulator answers requests for this machine only, not for "${foreign ?? url}". Use localhost or 127.0.0.1.`,
+      `Only requests for this machine are answered, not for "${foreign ?? url}". Use localhost or 127.0.0.1.`,
     )
   }
 }

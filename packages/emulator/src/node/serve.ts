@@ -128,14 +128,17 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
     const origin = emulatorOptions.origin ?? url
     const hasOwnTenants = chatHost === undefined && emulatorOptions.world?.tenants !== undefined
     const chatDomain = [chatName, new URL(origin).port].filter(Boolean).join(':')
-    return createEmulator({
-      offersLogin: true,
-      ...(!hasOwnTenants && { chatDomain }),
-      ...emulatorOptions,
-      ...(store && { store }),
-      origin,
-      reply,
-    })
+    return createEmulator(
+      {
+        offersLogin: true,
+        ...(!hasOwnTenants && { chatDomain }),
+        ...emulatorOptions,
+        ...(store && { store }),
+        origin,
+        reply,
+      },
+      true,
+    )
   }, listener)
   if (listener.isLoopback) check = createHostCheck([new URL(started.origin).hostname, host, `chat.${chatName}`])
   else warnOfExposure(host, taken)

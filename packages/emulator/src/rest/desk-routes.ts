@@ -31,7 +31,7 @@ export function addDeskRoutes({ at }: Pick<RouteTable, 'at'>, { desk, settings, 
       const handle = param(c, 'handle')
       if (!HANDLE.test(handle)) throw new RestError(400, '006', 'The handle needs at least 32 letters or digits.')
       if (settings.desk === 'closed' && !desk.find(handle)) throw new RestError(409, '006', 'The desk is closed.')
-      desk.open(handle)
+      if (!desk.open(handle)) throw new RestError(409, '006', 'Too many chats wait for a colleague.')
       return c.json({})
     },
     // Answered once the state differs from the one that the page has seen.
@@ -63,6 +63,8 @@ export function addDeskRoutes({ at }: Pick<RouteTable, 'at'>, { desk, settings, 
       const read = v.safeParse(MessageSchema, parsed(requestBody(c)))
       if (!read.success) throw new RestError(400, '001', 'The body must be { "id": …, "text": … }.')
       if (chat.state === 'ended') throw new RestError(410, '006', 'The chat has ended.')
+      if (!chat.hasRoomFor(read.output.id, read.output.text))
+        throw new RestError(413, '006', 'The chat is full. Open another one.')
       chat.receive(read.output.id, read.output.text)
       return c.json({})
     },
