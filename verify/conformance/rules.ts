@@ -326,6 +326,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a served emulator has limits for the chats that wait at its desk, for the messages of a chat and for their characters, and keeps what `data` stores from other users of the machine',
   'SEC-95': 'a served emulator without a seed has session ids and keys that nobody can guess',
   'SEC-96': 'the playground is served for a host name of this machine only',
+  'SEC-97': 'an error of the live desk of the host is logged by its name, without its message',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

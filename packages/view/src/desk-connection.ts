@@ -56,7 +56,7 @@ function connectDesk(
   const end = () => {
     if (signal.aborted) return
     new Promise(resolve => resolve(live.end())).catch(error =>
-      agent.logger.warn('The live desk could not be ended.', { error }),
+      views.log('warn', 'The live desk could not be ended.', error),
     )
   }
 

@@ -68,9 +68,14 @@ export class DeskViews {
     if (this.#views.has(this.#first)) this.#first.save({ desk })
   }
 
+  /** Logs an error of a desk by its name only: its message comes from the host, and may repeat what was written in the chat. */
+  log(level: 'warn' | 'error', message: string, cause: unknown): void {
+    this.#agent.logger[level](message, { error: cause instanceof Error ? cause.name : typeof cause })
+  }
+
   /** Reports an error of the desk. */
   fail(message: string, cause: unknown): void {
-    this.#agent.logger.error(message, { error: cause })
+    this.log('error', message, cause)
     this.change({ error: new DeskError(message, { cause }) })
   }
 }

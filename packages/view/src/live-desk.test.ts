@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it, vi } from 'vitest'
 import { passing, rejection, sentTo } from '../../client/test/agent-harness.ts'
@@ -201,6 +202,32 @@ describe('a live desk that fails', () => {
     await say(view, 'hello', 6)
     expect(shown(view)).toEqual([...HANDED_OVER, '-- desk_closed', 'user: hello', 'agent: You said: hello'])
     await leave()
+  })
+
+  it('[SEC-97] is logged by the name of its error, whatever of the conversation the message repeats', async () => {
+    const secret = 'My card is 4111111111111111'
+    const failure = Object.assign(new RangeError(`POST failed: ${secret}`), { body: secret })
+    const { load, show, desk } = setUp()
+    const logged: unknown[] = []
+    const { agent } = load()
+    agent.logger.on('log', entry => void logged.push(entry))
+    const view = show(agent, { escalate: desk.escalate })
+    await view.start()
+    await view.send(ASK)
+    await eventually(() => view.getSnapshot().desk)
+    desk.onSend = () => Promise.reject(failure)
+    await view.send('hello?')
+    await eventually(() => view.getSnapshot().error)
+    // The host itself gets the error.
+    expect(view.getSnapshot().error?.error).toMatchObject({ cause: failure })
+    desk.onEnd = () => Promise.reject(failure)
+    view.endDesk()
+    await eventually(() => inspect(logged).includes('could not be ended'))
+    const text = inspect(logged, { depth: 10 })
+    expect(text).toContain('RangeError')
+    expect(text).not.toContain('4111')
+    await view.destroy()
+    await agent.destroy()
   })
 
   const throwing = () => {

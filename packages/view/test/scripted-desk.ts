@@ -15,6 +15,8 @@ export class ScriptedDesk {
   ends = 0
   /** What `send()` does beside recording the text. */
   onSend: (text: string) => void | Promise<void> = () => {}
+  /** What `end()` does beside counting. */
+  onEnd: () => void | Promise<void> = () => {}
   name: string | undefined
   typing = false
   handle: string | undefined = 'chat 1'
@@ -60,6 +62,7 @@ export class ScriptedDesk {
       ended,
       end() {
         desk.ends++
+        return desk.onEnd()
       },
     }
     return live
