@@ -315,11 +315,11 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a login that starts in a page removes logins by redirect that began more than a day ago, and stored users of any provider whose access token expired more than 90 days ago',
   'SEC-80': 'with `resume`, the session is stored in the sessionStorage of its tab only, whatever `storageType`',
   'SEC-90':
-    'telemetry passes on codes of the service of the form `401-013` and ids of the form of one; any other text of it becomes neither a label nor the type of an error nor an id',
+    'telemetry passes on codes of the service of the form `401-013` and ids of the form of one; its other texts become neither a label nor the type of an error nor an id',
   'SEC-91':
     'a regular expression of a talk has a time limit, so that no answer stops a run of `aiagent test`; the failure names its line',
   'SEC-92':
-    'a request goes to an address with https or http only, a chat to one with wss or ws, also where the service names it; any other scheme is refused before the platform gets it',
+    'a request goes to an address with https or http only, a chat to one with wss or ws, wherever the address comes from; any other scheme is refused before the platform gets it',
   'SEC-93':
     'a workflow of the hosted CI names each action by its commit, and its job that may publish runs nothing but the publishing',
   'SEC-94':
