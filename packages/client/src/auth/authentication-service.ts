@@ -7,6 +7,7 @@ import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
+import { Opaque } from '../util/opaque.ts'
 import { renewalTime } from './access-token.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type {
@@ -45,7 +46,7 @@ interface StrategyInUse {
  *
  * Every token passes through {@link Renewal}, one at a time, and its user is compared with that of the tokens before it.
  */
-export class AuthenticationService {
+export class AuthenticationService extends Opaque {
   readonly #input: AuthenticationInput | undefined
   readonly #options: AuthenticationServiceOptions
   readonly #scope: Pick<AgentScope<never>, 'shared' | 'status'> | undefined
@@ -82,6 +83,7 @@ export class AuthenticationService {
     options: AuthenticationServiceOptions = {},
     scope?: Pick<AgentScope<never>, 'shared' | 'status'>,
   ) {
+    super()
     this.#options = options
     this.#scope = scope
     const { cache, logger } = options
@@ -516,9 +518,5 @@ export class AuthenticationService {
     this.#renewal.end(error)
     this.#era = this.#era.end(error)
     this.#source = { ...this.#source, anonymous: undefined, isAnonymousUntilLogin: false, isInitialized: false }
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'AuthenticationService'
   }
 }

@@ -1,6 +1,7 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
+import { Opaque } from '../util/opaque.ts'
 import {
   AgentMessageHandler,
   BaseMessageHandler,
@@ -107,7 +108,7 @@ export class TokenRefreshHandler extends BaseMessageHandler {
 }
 
 /** Selects the handler of a message: the first that accepts it. */
-export class MessageProcessor {
+export class MessageProcessor extends Opaque {
   readonly #options: TokenRefreshHandlerOptions
   /** Created with the first message. */
   #list: BaseMessageHandler[] | undefined
@@ -115,6 +116,7 @@ export class MessageProcessor {
   #usual: BaseMessageHandler | undefined
 
   constructor(options: TokenRefreshHandlerOptions) {
+    super()
     this.#options = options
   }
 
@@ -162,10 +164,6 @@ export class MessageProcessor {
     this.#list = ownHandlers(this.#options)
     this.#usual = this.#list.find(handler => handler instanceof AgentMessageHandler)
     return this.#list
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'MessageProcessor'
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@aiagent/protocol'
 import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
+import { Opaque } from '../util/opaque.ts'
 
 /** Sender or recipient of a message. */
 export interface Party {
@@ -119,17 +120,13 @@ export type MessageHandlerResult =
  * The first handler whose `canHandle` returns true handles the message; later messages wait for a promise, for at most 30
  * seconds.
  */
-export abstract class BaseMessageHandler {
+export abstract class BaseMessageHandler extends Opaque {
   /** The `type` of its results; lets `includeMessageTypes` decide before the handler is called. */
   readonly resultType?: string
   /** Whether this handler accepts the message. */
   abstract canHandle(message: Message): boolean
   /** Handles the message. If it fails, the error is logged, and only `message` is emitted. */
   abstract handle(message: Message): Awaitable<HandlerResult>
-
-  get [Symbol.toStringTag](): string {
-    return 'BaseMessageHandler'
-  }
 }
 
 // Shared by all results, so a listener must not be able to change them.

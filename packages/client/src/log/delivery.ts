@@ -1,4 +1,5 @@
 import { fnv1a } from '../util/fnv1a.ts'
+import { Opaque } from '../util/opaque.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState } from './delivery-state.ts'
 import { composeMessage, type Message, type MessageObject, type MessageOrigin, type SendOptions } from './message.ts'
 import { type Trace, traceOf, wordsOf } from './reconcile.ts'
@@ -172,12 +173,13 @@ export interface DeliveryActions {
 }
 
 /** The delivery of one message: `agent.delivery(id)`. */
-export class Delivery {
+export class Delivery extends Opaque {
   readonly #entry: DeliveryRecord
   readonly #actions: DeliveryActions
 
   /** @internal */
   constructor(entry: DeliveryRecord, actions: DeliveryActions) {
+    super()
     entry.isTaken = true
     this.#entry = entry
     this.#actions = actions
@@ -237,10 +239,6 @@ export class Delivery {
    */
   cancel(): boolean {
     return this.#actions.cancel(this.#entry)
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'Delivery'
   }
 }
 

@@ -1,12 +1,14 @@
+import { Opaque } from '../util/opaque.ts'
 import type { TranscriptConfig, TranscriptEntry, TranscriptOptions, TranscriptRow } from './entry.ts'
 import type { Message } from './message.ts'
 import { MessageLog } from './message-log.ts'
 
 /** A transcript that the host app keeps by itself: messages in order, with the settings and filters of that of an agent. */
-export class Transcript {
+export class Transcript extends Opaque {
   readonly #log: MessageLog
 
   constructor(config: TranscriptConfig = {}) {
+    super()
     this.#log = new MessageLog(config)
   }
 
@@ -53,9 +55,5 @@ export class Transcript {
   /** Removes every entry. */
   clear(): void {
     this.#log.clear()
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'Transcript'
   }
 }

@@ -1,3 +1,4 @@
+import { Opaque } from '../util/opaque.ts'
 /** An outbound message that waits for the connection. */
 export interface QueuedMessage {
   /** The sender's id of the message. */
@@ -11,7 +12,7 @@ export interface QueuedMessage {
 }
 
 /** Outbound messages in order, first in first out. In memory only. */
-export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> {
+export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> extends Opaque {
   readonly #limit: number
   #entries: Entry[] = []
   /** Index of the first waiting entry. Removing the front of an array is slow, so it is done for many at once. */
@@ -19,6 +20,7 @@ export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> {
 
   /** @param limit maximum number of waiting messages; one more is rejected. The default is that of `AiAgentConfig.maxQueueSize` */
   constructor(limit: number = 1_000) {
+    super()
     this.#limit = limit
   }
 
@@ -85,9 +87,5 @@ export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> {
 
   #find(id: string): Entry | undefined {
     return this.#entries.find((entry, index) => index >= this.#head && entry.id === id)
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'MessageQueue'
   }
 }

@@ -22,6 +22,7 @@ import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import { untilAborted } from '../util/abort.ts'
 import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
 import { isOnThisMachine } from '../util/loopback.ts'
+import { Opaque } from '../util/opaque.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type {
   ApiCallOptions,
@@ -59,7 +60,7 @@ const clearedAt = /* @__PURE__ */ new WeakMap<object, number>()
  * A failing call rejects with an {@link ApiError} that names it. A call that needs a token and has none rejects with an
  * {@link AuthError} (`token_missing`) before any request.
  */
-export class ApiHelper {
+export class ApiHelper extends Opaque {
   readonly #environment: Environment
   readonly #config: ApiHelperConfig
   readonly #cache: KeyedStore
@@ -69,6 +70,7 @@ export class ApiHelper {
 
   /** @param environment replaces parts of the platform, as the second argument of `AiAgent` does */
   constructor(config: ApiHelperConfig, environment?: Partial<Environment>) {
+    super()
     const { apiDomain, cache, language, logger } = config
     this.#environment = resolveEnvironment(environment)
     this.#config = config
@@ -359,10 +361,6 @@ export class ApiHelper {
 
   readonly #logRateLimit: RateLimitCallback = ({ operation, retryInMs }) => {
     this.#config.logger?.warn(`${operation} is repeated in ${retryInMs} ms: the service limits the rate of calls.`)
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'ApiHelper'
   }
 }
 

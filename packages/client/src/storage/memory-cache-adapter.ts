@@ -1,3 +1,4 @@
+import { Opaque } from '../util/opaque.ts'
 import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
 
 /** Limits of a {@link MemoryCacheAdapter}. */
@@ -13,13 +14,14 @@ export interface MemoryCacheOptions {
  *
  * Beyond its limits it drops the least recently used entries; the newest one always stays.
  */
-export class MemoryCacheAdapter implements CacheAdapter {
+export class MemoryCacheAdapter extends Opaque implements CacheAdapter {
   /** In order of last use. Created with the first entry. */
   #entries: Map<string, { readonly entry: CacheEntry; readonly chars: number }> | undefined
   readonly #bounds: MemoryCacheOptions | undefined
   #chars = 0
 
   constructor(bounds?: MemoryCacheOptions) {
+    super()
     this.#bounds = bounds
   }
 
@@ -61,10 +63,6 @@ export class MemoryCacheAdapter implements CacheAdapter {
 
   keys(prefix = ''): string[] {
     return [...(this.#entries?.keys() ?? [])].filter(key => key.startsWith(prefix))
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'MemoryCacheAdapter'
   }
 }
 

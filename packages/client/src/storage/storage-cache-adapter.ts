@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors.ts'
 import { browserStorage, defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment, StorageLike } from '../platform/environment.ts'
+import { Opaque } from '../util/opaque.ts'
 import { type CacheAdapter, type CacheEntry, type CacheStorageType, fromStored, toStored } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
@@ -13,7 +14,7 @@ const LIBRARY_KEYS = /^(?:aiagent_|vendor_profiles_|v2_.*selectedProfile-)/
  * Entries that the store rejects (it is full, missing, or writing is forbidden) stay in memory for the page's lifetime, and
  * `warn` is called once. Broken JSON reads as null.
  */
-export class StorageCacheAdapter implements CacheAdapter {
+export class StorageCacheAdapter extends Opaque implements CacheAdapter {
   readonly #storage: StorageLike
   readonly #warn: (message: string) => void
   readonly #refused = new MemoryCacheAdapter()
@@ -25,6 +26,7 @@ export class StorageCacheAdapter implements CacheAdapter {
    * @throws {ConfigError} for anything else
    */
   constructor(storage: StorageLike | 'session' | 'local', warn: (message: string) => void = () => {}) {
+    super()
     const isNamed = storage === 'session' || storage === 'local'
     // AsyncStorage has all methods but this one, and answers with promises.
     if (!isNamed && typeof storage?.key !== 'function')
@@ -85,10 +87,6 @@ export class StorageCacheAdapter implements CacheAdapter {
       // Access is forbidden: only the entries in memory are left.
     }
     return [...keys]
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'StorageCacheAdapter'
   }
 }
 

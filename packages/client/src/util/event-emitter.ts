@@ -1,4 +1,5 @@
 import { isPromiseLike } from './is-promise-like.ts'
+import { Opaque } from './opaque.ts'
 
 /** Receives an event. Its result is ignored, but a promise that rejects is reported like a throw. */
 export type Listener<Event> = (event: Event) => unknown
@@ -29,7 +30,7 @@ const NO_ENTRIES: readonly Entry[] = []
  * does not affect the others. A delivery reaches the listeners that were registered when it began and still are: one
  * added meanwhile waits for the next event, one removed meanwhile is not called any more.
  */
-export class EventEmitter<Events extends object> {
+export class EventEmitter<Events extends object> extends Opaque {
   readonly #onListenerError: (error: unknown, name: keyof Events) => void
   /**
    * Of all names: a list of a few entries is smaller than a map of lists. It is replaced, never changed, so that an
@@ -39,6 +40,7 @@ export class EventEmitter<Events extends object> {
 
   /** @param onListenerError called for every listener that threw or rejected; it must not throw itself */
   constructor(onListenerError: (error: unknown, name: keyof Events) => void) {
+    super()
     this.#onListenerError = onListenerError
   }
 
@@ -127,19 +129,15 @@ export class EventEmitter<Events extends object> {
     entry.release?.()
     this.#entries = this.#entries.filter(each => each !== entry)
   }
-
-  /** Names the class. Vue's `reactive()` leaves alone all but plain objects, which it knows by this name: a proxy has no private members. */
-  get [Symbol.toStringTag](): string {
-    return 'EventEmitter'
-  }
 }
 
 /** The events of an object for a host: it can listen to them, not emit them. */
-export class Subscribable<Events extends object> {
+export class Subscribable<Events extends object> extends Opaque {
   readonly #events: EventEmitter<Events>
 
   /** @param events the emitter of the object itself */
   constructor(events: EventEmitter<Events>) {
+    super()
     this.#events = events
   }
 
@@ -179,9 +177,5 @@ export class Subscribable<Events extends object> {
   /** Number of listeners that an event of that name would reach. */
   listenerCount(name: keyof Events): number {
     return this.#events.listenerCount(name)
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'Subscribable'
   }
 }

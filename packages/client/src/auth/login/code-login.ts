@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.ts'
 import { resolveEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
+import { Opaque } from '../../util/opaque.ts'
 import {
   type AuthorizationRequest,
   createAuthorizationRequest,
@@ -30,10 +31,11 @@ export interface CodeLoginOptions {
  * The login of a deployment outside a page, as in a command: authorization code with PKCE, with the same checks as a login in a
  * page. The caller shows the address of a request, and passes on what the provider answers. Nothing is stored.
  */
-export class CodeLogin {
+export class CodeLogin extends Opaque {
   #provider: Provider
 
   private constructor(provider: Provider) {
+    super()
     this.#provider = provider
   }
 
@@ -92,9 +94,5 @@ export class CodeLogin {
 
   #providerOf(redirectUri: string): Provider {
     return { ...this.#provider, config: { ...this.#provider.config, redirectUri } }
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'CodeLogin'
   }
 }
