@@ -105,6 +105,11 @@ export class TokenRefreshHandler extends BaseMessageHandler {
     const result = resultOf(this.resultType, message, { persona, role, content, raw: dataOf(message), errorCode })
     return Object.assign(result, { errorCode })
   }
+
+  /** As `Opaque` has it. */
+  get [Symbol.toStringTag](): string {
+    return 'AiAgentSdk'
+  }
 }
 
 /** Selects the handler of a message: the first that accepts it. */

@@ -9,7 +9,6 @@ import {
 } from '@aiagent/protocol'
 import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import { Opaque } from '../util/opaque.ts'
 
 /** Sender or recipient of a message. */
 export interface Party {
@@ -120,7 +119,7 @@ export type MessageHandlerResult =
  * The first handler whose `canHandle` returns true handles the message; later messages wait for a promise, for at most 30
  * seconds.
  */
-export abstract class BaseMessageHandler extends Opaque {
+export abstract class BaseMessageHandler {
   /** The `type` of its results; lets `includeMessageTypes` decide before the handler is called. */
   readonly resultType?: string
   /** Whether this handler accepts the message. */
