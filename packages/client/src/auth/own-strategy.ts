@@ -1,7 +1,6 @@
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import { Opaque } from '../util/opaque.ts'
 import {
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
   type AuthenticationType,
@@ -22,7 +21,7 @@ export interface StrategyOwner {
 }
 
 /** A strategy of this library. It has all members, so that the service never asks whether one exists. */
-export abstract class OwnStrategy extends Opaque implements Required<Omit<AuthStrategy, 'setTokenExpiringCallback'>> {
+export abstract class OwnStrategy implements Required<Omit<AuthStrategy, 'setTokenExpiringCallback'>> {
   /** The method that the service reports. */
   abstract readonly authenticationType: AuthenticationType
   /** What the last {@link initialize} received. */
@@ -113,6 +112,11 @@ export abstract class OwnStrategy extends Opaque implements Required<Omit<AuthSt
   /** Host name of the authentication server, for display. */
   getDomain(): string | undefined {
     return undefined
+  }
+
+  /** As `Opaque` has it, which is in another file of the build. */
+  get [Symbol.toStringTag](): string {
+    return 'AiAgentSdk'
   }
 }
 

@@ -1,4 +1,3 @@
-import { Opaque } from '../util/opaque.ts'
 import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
 
 /** Limits of a {@link MemoryCacheAdapter}. */
@@ -14,14 +13,13 @@ export interface MemoryCacheOptions {
  *
  * Beyond its limits it drops the least recently used entries; the newest one always stays.
  */
-export class MemoryCacheAdapter extends Opaque implements CacheAdapter {
+export class MemoryCacheAdapter implements CacheAdapter {
   /** In order of last use. Created with the first entry. */
   #entries: Map<string, { readonly entry: CacheEntry; readonly chars: number }> | undefined
   readonly #bounds: MemoryCacheOptions | undefined
   #chars = 0
 
   constructor(bounds?: MemoryCacheOptions) {
-    super()
     this.#bounds = bounds
   }
 
@@ -63,6 +61,11 @@ export class MemoryCacheAdapter extends Opaque implements CacheAdapter {
 
   keys(prefix = ''): string[] {
     return [...(this.#entries?.keys() ?? [])].filter(key => key.startsWith(prefix))
+  }
+
+  /** As `Opaque` has it, which is in another file of the build. */
+  get [Symbol.toStringTag](): string {
+    return 'AiAgentSdk'
   }
 }
 
