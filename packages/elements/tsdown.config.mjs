@@ -34,9 +34,13 @@ const markedLexer = {
     if (id !== LEXER) return undefined
     const require = createRequire(import.meta.url)
     const { version } = require('marked/package.json')
-    const pure = {
-      name: 'pure',
-      transform: code => code.replace(/=new (\w+);/g, '=/* @__PURE__ */new $1;'),
+    const unused = {
+      name: 'unused',
+      transform: code =>
+        code
+          .replace(/=new (\w+);/g, '=/* @__PURE__ */new $1;')
+          // The properties of the function `marked`, which lead to every class; only `use()` is declared among them.
+          .replace(/\b(\w+)\.options=\1\.setOptions=.*?function (\w+)\(.*?(?=var \w+=\1\.options)/s, 'function $2(){}'),
     }
     const entry = {
       name: 'entry',
@@ -47,7 +51,7 @@ const markedLexer = {
       await build({
         configFile: false,
         logLevel: 'warn',
-        plugins: [entry, pure],
+        plugins: [entry, unused],
         build: {
           write: false,
           minify: false,
@@ -55,7 +59,7 @@ const markedLexer = {
           rolldownOptions: {
             input: LEXER,
             preserveEntrySignatures: 'strict',
-            treeshake: { moduleSideEffects: false, propertyReadSideEffects: false, propertyWriteSideEffects: false },
+            treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
           },
         },
       }),

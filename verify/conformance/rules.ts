@@ -763,6 +763,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an equal `config` of the chat element changes nothing: plain data is compared by value, also circular, instances of classes by identity, functions not at all, and the newest one is called',
   'EL-62':
     'when a conversation ends, the text field keeps its place, text, caret and focus, sends nothing and says why; the panel above it offers first to continue, and asks before a new conversation replaces this one',
+  'EL-50':
+    'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
