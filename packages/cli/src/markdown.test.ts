@@ -41,6 +41,14 @@ describe('Markdown in the terminal', () => {
     expect(many.read).toBeLessThanOrEqual(8 * Math.max(1, some.read))
   })
 
+  it('[EL-51] resolves character references, but in code, and lets none become a control character', () => {
+    expect(shown('9&ndash;17, 5&nbsp;&euro;, Settings &rarr; *Account*, `&amp;`')).toBe(
+      'Help: 9\u201317, 5\u00a0\u20ac, Settings \u2192 Account, &amp;',
+    )
+    expect(shown('[A&amp;B](https://shop.test/?a=1&amp;b=2)')).toBe('Help: A&B <https://shop.test/?a=1&b=2>')
+    expect(shown('&#27;[2J&#x9b;2Jred')).not.toMatch(/[\u001b\u009b]/)
+  })
+
   it('[SEC-74] lists the first hundred of 15,000 options, and the number of the others', () => {
     const output = shown(
       'Which one?',

@@ -1,4 +1,4 @@
-import { lexMarkdown } from '@aiagent/protocol'
+import { lexMarkdown, resolveEntities } from '@aiagent/protocol'
 import { Lexer, type Token, type Tokens } from 'marked'
 
 /** How the parts of Markdown are marked in a terminal. */
@@ -37,7 +37,7 @@ function block(token: Token, style: MarkdownStyle): string | undefined {
     case 'paragraph':
       return inline(token.tokens ?? [], style)
     case 'text':
-      return token.tokens ? inline(token.tokens, style) : String(token.text)
+      return token.tokens ? inline(token.tokens, style) : resolved(token.text)
     case 'code':
       return prefixed(String(token.text), '    ', style.code)
     case 'blockquote':
@@ -92,19 +92,21 @@ function inline(tokens: readonly Token[], style: MarkdownStyle): string {
         case 'br':
           return '\n'
         case 'link':
-          return addressed(inner(), String(token.href))
+          return addressed(inner(), resolved(token.href))
         case 'image':
-          return addressed(String(token.text), String(token.href))
+          return addressed(resolved(token.text), resolved(token.href))
         case 'escape':
           return String(token.text)
         case 'text':
-          return 'tokens' in token && token.tokens ? inner() : String(token.text)
+          return 'tokens' in token && token.tokens ? inner() : resolved(token.text)
         default:
           return token.raw
       }
     })
     .join('')
 }
+
+const resolved = (text: unknown) => resolveEntities(String(text))
 
 /** A link with its address, so that the reader sees where it leads. */
 const addressed = (text: string, address: string) =>

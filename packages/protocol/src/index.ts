@@ -29,6 +29,7 @@ export {
   readFencedReason,
   readLastSeq,
 } from './chat/extension.ts'
+export { resolveEntities } from './chat/entities.ts'
 export { type LexedMarkdown, lexMarkdown, type MarkdownLexer, type MarkdownTokenizer } from './chat/lex-markdown.ts'
 export { PERSONA, type Persona } from './chat/persona.ts'
 export { ROLE, type Role } from './chat/role.ts'

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
+import { resolveEntities } from '@aiagent/protocol'
 import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
-import { resolveEntities } from './entities.ts'
 import { isForLater, later, lex } from './lex.ts'
 import { Link } from './link.tsx'
 import type { MarkdownOptions } from './markdown.tsx'

@@ -1,5 +1,5 @@
+import { resolveEntities } from '@aiagent/protocol'
 import type { Token, Tokens } from 'marked'
-import { resolveEntities } from './entities.ts'
 import { isForLater, lex } from './lex.ts'
 
 /** Markdown as plain text, for screen readers: without marks, addresses and HTML. */
@@ -33,6 +33,7 @@ function inline(tokens: readonly Token[]): string {
       if (token.type === 'html') return ' '
       if (token.type === 'br') return '\n'
       if ('tokens' in token && token.tokens) return inline(token.tokens)
+      if (token.type === 'code' || token.type === 'codespan') return String(token.text)
       return 'text' in token ? resolveEntities(String(token.text)) : ''
     })
     .join('')
