@@ -535,6 +535,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-05':
     'the snapshot of a view is frozen, stays the same object until something changes, and shares everything that did not; all changes of a frame, or of a microtask in a hidden page, are one notification, and none is lost',
   'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
+  'VIEW-51':
+    'the emulated agent quotes articles in whole blocks, rows, items and lines, with titles as plain text and the addresses of definitions; a byte order mark is skipped in every file that the command reads',
   'VIEW-30':
     'with `resume`, a view stores ratings, masked parts and the masked draft with the session, without losing those of another view of the agent, and reads them in any form',
   'VIEW-31':
@@ -765,6 +767,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'when a conversation ends, the text field keeps its place, text, caret and focus, sends nothing and says why; the panel above it offers first to continue, and asks before a new conversation replaces this one',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
+  'EL-51':
+    'the chat element, the terminal and the text for screen readers resolve the same character references, and none in code',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

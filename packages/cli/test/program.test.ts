@@ -129,9 +129,9 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in users)')
   })
 
-  it('applies the faults of a schedule, and names the error of an invalid one', async () => {
+  it('[VIEW-51] applies the faults of a schedule, also behind a byte order mark, and names the error of an invalid one', async () => {
     const files = await folder({
-      'faults.json': '[{ "afterMs": 0, "fault": { "kind": "answer", "status": 503 } }]',
+      'faults.json': '\uFEFF[{ "afterMs": 0, "fault": { "kind": "answer", "status": 503 } }]',
       'mistake.json': '[{ "afterMs": 0, "fault": { "kind": "answer" } }]',
     })
     const emulator = run(['emulate', '--port', '0', '--faults', join(files, 'faults.json')])

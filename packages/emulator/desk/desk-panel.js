@@ -206,7 +206,8 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
     else if (text.value === '') text.value = said
   })
   text.addEventListener('keydown', event => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    // The Enter that confirms a composition has the key code 229; in Safari the composition has ended by then.
+    if (event.keyCode !== 13 || event.shiftKey || event.isComposing) return
     event.preventDefault()
     form.requestSubmit()
   })

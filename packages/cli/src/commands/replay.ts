@@ -15,9 +15,10 @@ import { writeEntry } from '../terminal-text.ts'
  * @throws {CommandFailure} when the file cannot be read or is not a trace
  */
 export async function replay({ trace, emitTest }: ReplayOptions, io: Io): Promise<number> {
-  const text = await readFile(trace, 'utf8').catch((cause: unknown) => {
+  const source = await readFile(trace, 'utf8').catch((cause: unknown) => {
     throw new CommandFailure(`Cannot read ${trace}.`, { cause })
   })
+  const text = source.replace(/^\uFEFF/, '')
   const result = await replayTrace(text)
   const { entries, dropped, library } = result.recording
   const bounds = dropped > 0 ? `, without its first ${dropped}` : ''

@@ -175,7 +175,7 @@ describe('[REL-79] aiagent replay', () => {
     const trace = await recordConversation()
     const entries = trace.entries.filter(entry => entry.kind !== 'open')
     const file = join(await newFolder(), 'trace.json')
-    await writeFile(file, JSON.stringify({ ...trace, entries }))
+    await writeFile(file, `\uFEFF${JSON.stringify({ ...trace, entries })}`)
     const fake = createFakeIo()
     await run(['replay', file], fake.io)
     expect(fake.out()).toMatch(/The recording, \d+ ms: state machine\. The state is CONNECTED without an open socket\./)

@@ -58,6 +58,21 @@ describe('parseArticle', () => {
     ])
   })
 
+  it.each([
+    ['# Title {#anchor}', 'Title'],
+    ['A *Title*\n===', 'A Title'],
+    ['A Title\n---', 'A Title'],
+    ['# Use the `sorbet` **command** &amp; more', 'Use the sorbet command & more'],
+    ['# [Returns](https://kb.example) &ndash; [how][1] <b>they</b> work ##', 'Returns \u2013 how they work'],
+    ['# snake_case and 2 * 3 * 4, \\*not\\* ~~old~~ __new__', 'snake_case and 2 * 3 * 4, *not* old new'],
+    ['````\n```\n# in code\n````\n# Title', 'Title'],
+    ['```\n# in code\n``` no end\n```\n# Title', 'Title'],
+    ['- item\n---\n# Title', 'Title'],
+    ['| a |\n| --- |\n\n# Title', 'Title'],
+  ])('[VIEW-51] reads the title of %j as plain text', (markdown, title) => {
+    expect(parseArticle(`${markdown}\n\nText.\n\n[1]: https://kb.example/how`, 'a.md').title).toBe(title)
+  })
+
   it('never throws, and always returns a title, for any text', () => {
     const line = fc.oneof(
       fc.string(),

@@ -1,8 +1,10 @@
+import { resolveEntities } from '@aiagent/protocol'
+import { followFences } from './blocks.ts'
 import { asList, asText, splitFrontMatter } from './front-matter.ts'
 
 /** A piece of an article under one heading. The piece before the first heading has none. */
 export interface Section {
-  /** Text of the heading, without its marks. */
+  /** The heading as plain text. */
   readonly heading?: string
   /** Text below the heading, as Markdown. */
   readonly text: string
@@ -27,7 +29,12 @@ export interface Article {
 }
 
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$/
-const CODE_FENCE = /^ {0,3}(?:```|~~~)/
+const UNDERLINE = /^ {0,3}(?:=+|-{2,})[ \t]*$/
+/** A line that may be underlined as a heading: text, and no other block. */
+const UNDERLINED = /^ {0,3}(?![-*+>|#=]|\d+[.)])\S/
+const DEFINITION = /^ {0,3}\[([^\]^][^\]]*)\]:[ \t]*(<[^>]*>|\S+)(?:[ \t]+("[^"]*"|'[^']*'|\([^)]*\)))?[ \t]*$/
+/** Code, which is passed over, or a reference: `[text][label]`, `[label][]`, `[label]`. */
+const REFERENCE = /(`+)(?!`).*?[^`]\1(?!`)|\[([^[\]]+)\](?:\[([^[\]]*)\])?(?![([:])/g
 
 /**
  * Reads an article from a Markdown document.
@@ -57,26 +64,64 @@ export function parseArticle(markdown: string, fileName: string): Article {
   }
 }
 
+/** Splits a text at its headings. Definitions are left out, and references are links with their address, in whichever piece they are. */
 function splitSections(body: string): Section[] {
+  const fences = followFences()
+  const lines = body.split('\n').map(line => ({ line, inCode: fences.isCode(line) }))
+  const definitions = new Map<string, string>()
+  for (const { line, inCode } of lines) {
+    const [, label = '', address = '', title = ''] = (!inCode && DEFINITION.exec(line)) || []
+    if (address && !definitions.has(labelOf(label))) definitions.set(labelOf(label), `${address.replace(/^<(\S*)>$/, '$1')} ${title}`.trim())
+  }
+  const linked = (line: string) =>
+    line.replace(REFERENCE, (whole, _code, text, label) => {
+      const target = text && definitions.get(labelOf(label || text))
+      return target ? `[${text}](${target})` : whole
+    })
   const sections: Section[] = []
   let heading: string | undefined
-  let lines: string[] = []
-  let inCode = false
-  const close = () => {
-    const text = lines.join('\n').trim()
+  let kept: string[] = []
+  const close = (next?: string) => {
+    const text = kept.join('\n').trim()
     sections.push(heading === undefined ? { text } : { heading, text })
+    heading = next && plainHeading(next)
+    kept = []
   }
-  for (const line of body.split('\n')) {
-    if (CODE_FENCE.test(line)) inCode = !inCode
+  for (const { line, inCode } of lines) {
     const found = inCode ? undefined : HEADING.exec(line)?.[1]
-    if (found === undefined) {
-      lines.push(line)
-      continue
-    }
-    close()
-    heading = found
-    lines = []
+    const last = kept.at(-1) ?? ''
+    if (found !== undefined) close(linked(found))
+    else if (!inCode && UNDERLINE.test(line) && UNDERLINED.test(last) && (kept.at(-2) ?? '').trim() === '') {
+      kept.pop()
+      close(last)
+    } else if (inCode) kept.push(line)
+    else if (!DEFINITION.test(line)) kept.push(linked(line))
   }
   close()
   return sections
+}
+
+const labelOf = (label: string) => label.trim().replace(/\s+/g, ' ').toLowerCase()
+
+/** The text of a heading without anchor, marks, addresses, HTML and references. */
+function plainHeading(heading: string): string {
+  const parts = heading.replace(/[ \t]*\{[#.:][^}]*\}$/, '').split(/(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/)
+  return parts
+    .map((part, index) => {
+      // Text, then the marks of code, then the code.
+      if (index % 3 === 1) return ''
+      if (index % 3 === 2) return part.trim()
+      return resolveEntities(
+        part
+          .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+          .replace(/<((?:https?|mailto):[^>]*)>/g, '$1')
+          .replace(/<\/?[a-z][^>]*>|<!--.*?-->/gi, '')
+          .replace(/(?<!\\)(\*{1,3}|~~)(?=\S)(.*?[^\s\\])\1/g, '$2')
+          .replace(/(?<![\w\\])(_{1,3})(?=\S)(.*?[^\s\\])\1(?!\w)/g, '$2')
+          .replace(/\\([!-/:-@[-`{-~])/g, '$1'),
+      )
+    })
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim()
 }

@@ -315,6 +315,53 @@ describe('articles of other kinds', () => {
     expect(answer?.content.length).toBeLessThanOrEqual(1_050)
   })
 
+  const LONG = 'a'.repeat(20)
+  it.each([
+    ['a table', ['| Part | Price |', '|---|--:|'], (at: number) => `| Hinge ${at} ${LONG} | ${at} |`, []],
+    ['a list', ['Take these parts:'], (at: number) => `- Hinge ${at} ${LONG}\n  and its screw`, []],
+    ['ordered steps', [], (at: number) => `${at + 1}. Hinge ${at} ${LONG}`, []],
+    ['code', ['~~~~sh'], (at: number) => `hinge ${at} ${LONG} ~~~`, ['~~~~']],
+    ['code with empty lines', ['```sh'], (at: number) => `hinge ${at} ${LONG}\n`, ['```']],
+  ])('[VIEW-51] cuts %s that is too long between its rows, items or lines, and keeps both ends', async (_kind, head, row, end) => {
+    const rows = Array.from({ length: 90 }, (_, at) => (at === 60 ? row(at).replace(LONG, 'emerald gate') : row(at)))
+    const body = ['# Gate', '', ...head, ...rows, ...end].join('\n')
+    const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'gate.md')]), 'Which hinge has the emerald gate?')
+    const lines = answer?.content.split('\n') ?? []
+    expect(answer?.content).toContain('emerald')
+    expect(answer?.content.length).toBeLessThanOrEqual(1_050)
+    expect(lines.slice(0, head.length)).toEqual(head)
+    expect(lines.slice(lines.length - end.length)).toEqual(end)
+    const kept = lines.slice(head.length, lines.length - end.length).join('\n').trim()
+    expect(rows.join('\n')).toContain(kept)
+    expect(kept.split('\n').length).toBeGreaterThan(10)
+  })
+
+  it('[VIEW-51] keeps a list and the sentences above it apart when it leaves paragraphs out', async () => {
+    const filler = 'An ordinary sentence about gardening stands here. '.repeat(12).trim()
+    const list = '- First the *emerald* key\n\n  which opens the gate\n- Then the lock'
+    const body = [filler, filler, list, filler].join('\n\n')
+    const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'gate.md')]), 'emerald key gate')
+    expect(answer?.content.length).toBeLessThanOrEqual(1_050)
+    expect(answer?.content).toContain(list)
+  })
+
+  it('[VIEW-51] carries the addresses of definitions into the section that names them', async () => {
+    const body =
+      '# Gate\n\nIntro.\n\n## Keys\n\nThe [plan][map], [Shop][] and [shop], but `[map]` and [x].\n\n## End\n\nDone.\n\n[Map]: <https://maps.example/gate>\n[shop]: https://shop.example "Shop"'
+    const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'gate.md')]), 'keys plan')
+    expect(answer?.content).toBe(
+      '**Keys**\n\nThe [plan](https://maps.example/gate), [Shop](https://shop.example "Shop") and [shop](https://shop.example "Shop"), but `[map]` and [x].',
+    )
+  })
+
+  it('[VIEW-51] shows a heading with the characters of its text', async () => {
+    const body = '# Gate\n\nIntro.\n\n## Use `a*b*` &amp; **snake_case** {#use}\n\nThe emerald key.'
+    const article = parseArticle(body, 'gate.md')
+    expect(article.sections[1]?.heading).toBe('Use a*b* & snake_case')
+    const [answer] = await ask(createKnowledgeReply([article]), 'emerald key')
+    expect(answer?.content).toBe('**Use a\\*b\\* \\& snake\\_case**\n\nThe emerald key.')
+  })
+
   it('omits pictures, comments and links that work only on their page', async () => {
     const body =
       'See ![a picture](gate.png)the [plan](plan.md) and the [map](https://maps.example/gate).<!-- check this -->'

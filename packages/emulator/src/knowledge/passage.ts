@@ -1,4 +1,5 @@
 import type { Article, Section } from './article.ts'
+import { closeFence, splitBlock, splitBlocks } from './blocks.ts'
 import { queryTerms, termsOf } from './terms.ts'
 
 /** The part of an article that answers a question. */
@@ -30,13 +31,13 @@ export function pickPassage(article: Article, question: string): Passage {
   const text = readable(section.text)
   const next = article.sections[article.sections.indexOf(section) + 1]
   if (section.heading === undefined && text.length < SHORT_BEGINNING && next?.heading !== undefined) {
-    const more = `${text}\n\n**${next.heading}**\n\n${readable(next.text)}`
+    const more = `${text}\n\n${bold(next.heading)}\n\n${readable(next.text)}`
     if (more.length <= LONGEST) return { text: more }
   }
   const shown = shorten(text, asked)
   return section.heading === undefined
     ? { text: shown }
-    : { text: `**${section.heading}**\n\n${shown}`, heading: section.heading }
+    : { text: `${bold(section.heading)}\n\n${shown}`, heading: section.heading }
 }
 
 /**
@@ -72,23 +73,32 @@ function readable(markdown: string): string {
     .trim()
 }
 
-/** Keeps the paragraph that holds most of the asked words, and as much around it as an answer may have. */
+/**
+ * Keeps the block that holds most of the asked words, and as much around it as an answer may have. A single block that is too
+ * long is cut between its rows, items, lines or sentences, and keeps the header of a table and the ends of a fence.
+ */
 function shorten(text: string, asked: ReadonlySet<string>): string {
   if (text.length <= LONGEST) return text
-  const kept = keepBest(text.split(/\n{2,}/), '\n\n', asked)
+  const kept = keepBest(splitBlocks(text), '\n\n', asked, LONGEST)
   if (kept.length <= LONGEST) return kept
-  const sentences = keepBest(kept.split(/(?<=[.!?])\s+|\n/), ' ', asked)
-  return sentences.length <= LONGEST ? sentences : `${sentences.slice(0, LONGEST - 1).trimEnd()}…`
+  const { before, parts, joiner, after } = splitBlock(kept)
+  const room = Math.max(1, LONGEST - before.length - after.length)
+  const best = keepBest(parts, joiner, asked, room).trimEnd()
+  if (best.length <= room) return before + best + after
+  return closeFence(`${before}${best.slice(0, room - 1).trimEnd()}…`) + after
 }
 
-function keepBest(parts: readonly string[], joiner: string, asked: ReadonlySet<string>): string {
+function keepBest(parts: readonly string[], joiner: string, asked: ReadonlySet<string>, room: number): string {
   const counts = parts.map(part => [...termsOf(part)].filter(term => asked.has(term)).length)
   let first = counts.indexOf(Math.max(...counts))
   let last = first
   const fits = (part: string | undefined): part is string =>
-    part !== undefined && parts.slice(first, last + 1).join(joiner).length + joiner.length + part.length <= LONGEST
+    part !== undefined && parts.slice(first, last + 1).join(joiner).length + joiner.length + part.length <= room
   // Forward first: what follows a paragraph explains it more often than what precedes it.
   while (fits(parts[last + 1])) last += 1
   while (fits(parts[first - 1])) first -= 1
   return parts.slice(first, last + 1).join(joiner)
 }
+
+/** A heading as a line in bold; its characters are no marks. */
+const bold = (heading: string) => `**${heading.replace(/[\\`*_~[\]<&]/g, '\\$&')}**`

@@ -118,6 +118,7 @@ describe('[REL-77] a damaged folder', () => {
     const folder = newFolder()
     const store = createFolderStore(folder)
     store.writeDocument('service', { a: 1 })
+    writeFileSync(join(folder, 'service.json'), '\uFEFF{"a":1}\n')
     writeFileSync(join(folder, 'service.json.tmp'), '{"a"')
     expect(store.readDocument('service')).toEqual({ a: 1 })
     writeFileSync(join(folder, 'service.json'), '{"a"')

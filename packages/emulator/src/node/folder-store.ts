@@ -104,7 +104,8 @@ export function createFolderStore(folder: string, onWarning: (message: string) =
 
 function readIfExists(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8')
+    // Some editors put a byte order mark before the text.
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch {
     return undefined
   }

@@ -10,7 +10,7 @@ import { parseFaultSchedule, type ScheduledFault } from '../faults/fault-schedul
 export async function loadFaultSchedule(file: string): Promise<ScheduledFault[]> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new FaultError(`The schedule of faults cannot be read: ${why}.`, { cause })

@@ -65,6 +65,26 @@ describe.skipIf(!hasChromium())('the desk page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('[PLAY-11] sends nothing with the Enter that confirms a composition', async () => {
+    const { desk } = server.emulator
+    desk.open(WAITING)
+    await page.getByRole('button', { name: 'Chat 1 waiting' }).waitFor()
+    const field = page.getByLabel('Answer')
+    await field.fill('nihongo')
+    const press = (init: KeyboardEventInit) =>
+      field.evaluate((element, init) => {
+        const event = new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...init })
+        element.dispatchEvent(event)
+        return event.defaultPrevented
+      }, init)
+    // Safari ends the composition first, and then reports the key by this code.
+    expect(await press({ keyCode: 229 })).toBe(false)
+    expect(await press({ keyCode: 13, isComposing: true })).toBe(false)
+    expect(await field.inputValue()).toBe('nihongo')
+    expect(await press({ keyCode: 13 })).toBe(true)
+    await expect.poll(messages).toEqual(['nihongo'])
+  })
+
   it('[PLAY-11] keeps a draft with its conversation', async () => {
     const { desk } = server.emulator
     desk.open(WAITING)
