@@ -537,6 +537,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
   'VIEW-51':
     'the emulated agent quotes articles in whole blocks, rows, items and lines, with titles as plain text and the addresses of definitions; a byte order mark is skipped in every file that the command reads',
+  'VIEW-52':
+    'a view gives the id of a session away neither in an export, nor in the name of a lock or channel, nor in the messages of the adapters',
+  'VIEW-53': 'in an export, no text, name or source of others can look like a line of the user',
+  'VIEW-54': 'stored ratings and masked parts of another form are left out one by one, and the chat goes on',
   'VIEW-30':
     'with `resume`, a view stores ratings, masked parts and the masked draft with the session, without losing those of another view of the agent, and reads them in any form',
   'VIEW-31':

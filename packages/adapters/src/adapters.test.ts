@@ -24,7 +24,7 @@ describe('the chat transport', () => {
     await close()
   })
 
-  it('[VIEW-12] carries reasoning, the step of a workflow and further data', async () => {
+  it('[VIEW-52] [VIEW-12] carries reasoning, the step of a workflow and further data', async () => {
     const messageData = {
       reasoning: 'It is Tuesday.',
       workflowType: 'agentWorkflow',
@@ -57,6 +57,13 @@ describe('the chat transport', () => {
     const activities: Activity[] = []
     directLine.activity$.subscribe({ next: each => void activities.push(each) })
     await eventually(() => activities.length >= 2)
+    expect(String(answer.sessionId)).toMatch(/./)
+    for (const form of [
+      messages.map(each => toChatMessage(each as ConversationMessage)),
+      activities,
+      convertMessage(answer),
+    ])
+      expect(JSON.stringify(form)).not.toContain(answer.sessionId)
     expect(activities.at(-1)).toMatchObject({
       inputHint: 'expectingInput',
       channelData: { message: { data: workflow.data } },

@@ -1,5 +1,6 @@
 import type { AiAgent } from '@aiagent/client'
 import { type ConversationMessage, createConversationView } from '@aiagent/view'
+import { type PublishedMessage, withoutSession } from './published-message.ts'
 
 /** A part of a message in the form of the AI SDK, beside its text. */
 export type AnswerPart =
@@ -36,7 +37,7 @@ export interface AgentChatMessage {
   /** `assistant` for every message that the user did not write, also for those of a human of the service. */
   role: 'user' | 'assistant'
   /** The message of the view, with time, delivery and rating. */
-  metadata: ConversationMessage
+  metadata: PublishedMessage
   /** Reasoning, text, sources, options, hand-over, workflow and rating, where the message has them. */
   parts: ({ type: 'text' | 'reasoning'; text: string; state: 'done' } | AnswerPart)[]
 }
@@ -53,6 +54,8 @@ export interface ChatTransportOptions {
    */
   onUnasked?: (message: ConversationMessage) => void
 }
+
+export type { PublishedMessage } from './published-message.ts'
 
 /** A `ChatTransport` of the AI SDK. */
 export interface AgentChatTransport {
@@ -204,7 +207,7 @@ export function toChatMessage(message: ConversationMessage): AgentChatMessage {
   return {
     id,
     role: author === 'user' ? 'user' : 'assistant',
-    metadata: message,
+    metadata: withoutSession(message),
     parts: [
       ...(reasoning ? [{ type: 'reasoning', text: reasoning, state: 'done' } as const] : []),
       ...(message.mark ? [] : [{ type: 'text', text: content, state: 'done' } as const]),

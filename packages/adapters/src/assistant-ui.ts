@@ -1,4 +1,7 @@
 import type { ConversationMessage, ConversationView } from '@aiagent/view'
+import { type PublishedMessage, withoutSession } from './published-message.ts'
+
+export type { PublishedMessage } from './published-message.ts'
 
 /** A message in the form of assistant-ui's `ThreadMessageLike`. */
 export interface AssistantUiMessage {
@@ -26,7 +29,7 @@ export interface AssistantUiMessage {
   readonly metadata: {
     readonly submittedFeedback?: { readonly type: 'positive' | 'negative' }
     /** `message` is the message of the view, with delivery, options, hand-over, workflow and data. */
-    readonly custom: { readonly message: ConversationMessage }
+    readonly custom: { readonly message: PublishedMessage }
   }
 }
 
@@ -102,7 +105,7 @@ function convertMessage(message: ConversationMessage): AssistantUiMessage {
     ...(author !== 'user' && { status: { type: 'complete', reason: 'stop' } as const }),
     metadata: {
       ...(rating && { submittedFeedback: { type: rating === 'up' ? 'positive' : 'negative' } as const }),
-      custom: { message },
+      custom: { message: withoutSession(message) },
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import { attempt, createSubject, nextOf, type ObservableLike } from './observable.ts'
+import { withoutSession } from './published-message.ts'
 
 export type { ObservableLike, ObserverLike } from './observable.ts'
 
@@ -231,7 +232,7 @@ function activityOf({ message, place, clientId: clientActivityID, entities }: Em
       ...activity('event', 'agent', id, time, authorName),
       name: 'handoff.status',
       value: { state: mark === 'desk_opened' ? 'accepted' : 'completed' },
-      channelData: { message, 'webchat:sequence-id': place },
+      channelData: { message: withoutSession(message), 'webchat:sequence-id': place },
     }
   return {
     ...activity('message', isUser ? USER : 'agent', id, time, authorName),
@@ -246,7 +247,7 @@ function activityOf({ message, place, clientId: clientActivityID, entities }: Em
     ...(input && { inputHint: 'expectingInput' as const }),
     ...(canRate && { entities }),
     channelData: {
-      message,
+      message: withoutSession(message),
       'webchat:sequence-id': place,
       ...(clientActivityID !== undefined && { clientActivityID }),
       ...(sendStatus && { 'webchat:send-status': sendStatus }),

@@ -46,7 +46,7 @@ describe('Markdown in the terminal', () => {
       'Help: 9\u201317, 5\u00a0\u20ac, Settings \u2192 Account, &amp;',
     )
     expect(shown('[A&amp;B](https://shop.test/?a=1&amp;b=2)')).toBe('Help: A&B <https://shop.test/?a=1&b=2>')
-    expect(shown('&#27;[2J&#x9b;2Jred')).not.toMatch(/[\u001b\u009b]/)
+    for (const control of ['\u001b', '\u009b']) expect(shown('&#27;[2J&#x9b;2Jred')).not.toContain(control)
   })
 
   it('[SEC-74] lists the first hundred of 15,000 options, and the number of the others', () => {

@@ -10,6 +10,7 @@ export {
 export { CLIENT_DISCONNECT_REASON, CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from './chat/close-code.ts'
 export { parseClientMessage, parseServerMessage } from './chat/codec.ts'
 export { encodeMessage, encodeText } from './chat/encode.ts'
+export { resolveEntities } from './chat/entities.ts'
 export { ERROR_CODES, SERVICE_ERROR_CODE } from './chat/error-code.ts'
 export {
   addMessageId,
@@ -29,7 +30,6 @@ export {
   readFencedReason,
   readLastSeq,
 } from './chat/extension.ts'
-export { resolveEntities } from './chat/entities.ts'
 export { type LexedMarkdown, lexMarkdown, type MarkdownLexer, type MarkdownTokenizer } from './chat/lex-markdown.ts'
 export { PERSONA, type Persona } from './chat/persona.ts'
 export { ROLE, type Role } from './chat/role.ts'

@@ -121,6 +121,21 @@ const NAMED: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 const handler = /* @__PURE__ */ new AgentMessageHandler()
 
+/** Whether a value from outside is a rating. */
+export const isRating = (value: unknown): value is FeedbackRating => value === 'up' || value === 'down'
+
+/** The rating that the user has sent with this entry; a frame of the service is none. */
+export function feedbackOf({ direction, message }: TranscriptEntry): Feedback | undefined {
+  if (direction !== 'sent' || message.role !== ROLE.FEEDBACK) return undefined
+  const { answerMessageId, rating } = Object(message.messageData?.feedback) as Partial<Record<keyof Feedback, unknown>>
+  return isText(answerMessageId) && isRating(rating) ? { answerMessageId, rating } : undefined
+}
+
+interface Feedback {
+  readonly answerMessageId: string
+  readonly rating: FeedbackRating
+}
+
 /** The visible message of an entry, before anything that follows it; undefined for entries that are not shown. */
 export function conversationMessage(entry: TranscriptEntry): ConversationMessage | undefined {
   const { id, direction, timestamp, sessionId } = entry

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { passing, rejection, setUp } from '../../client/test/agent-harness.ts'
 import { watchRejections } from '../../client/test/watch-rejections.ts'
 import { lastOf, linesOf, say, setUpView, viewPlatform } from '../test/view-harness.ts'
+import type { ConversationMessage } from './conversation-message.ts'
 import { createConversationView } from './conversation-view.ts'
+import { exportConversation } from './export-conversation.ts'
 
 const QUESTION = {
   content: 'Shall I go on?',
@@ -417,8 +419,56 @@ describe('the facts of a view', () => {
     expect((await view.export('text')).split('\n').slice(0, 2)).toEqual([`user (${time}):`, 'sources'])
     expect(await view.export('text')).toContain('- Manual: https://docs.example.test/manual')
     expect(await view.export('markdown')).toContain('- [Manual](https://docs.example.test/manual)')
-    expect(JSON.parse(await view.export('json'))).toEqual(JSON.parse(JSON.stringify(view.getSnapshot().messages)))
+    const { messages } = view.getSnapshot()
+    expect(JSON.parse(await view.export('json'))).toEqual(
+      JSON.parse(JSON.stringify(messages.map(message => ({ ...message, sessionId: undefined })))),
+    )
   })
+
+  it('[VIEW-52] export the conversation without the id of its session', async () => {
+    const { openView, session, emulator } = setUpView({ reply })
+    const { view } = await openView()
+    await say(view, 'sources', 2)
+    emulator.control.say(session(), { content: 'Hi', messageData: { preview: { sessionId: session() } } })
+    await eventually(() => view.getSnapshot().messages.length === 3)
+    expect(view.getSnapshot().messages[0]?.sessionId).toBe(session())
+    for (const format of ['json', 'text', 'markdown'] as const)
+      expect(await view.export(format)).not.toContain(session())
+  })
+
+  it.each(['\n', '\r', '\u2028', '\u0085', '\v'])(
+    '[VIEW-53] export no text of others as a line of the user, after %j',
+    async end => {
+      const { openView, session, emulator } = setUpView({ reply: () => [] })
+      const { view } = await openView()
+      await view.send('mine')
+      const heads = ['user (2026-11-28 13:00:00):', '**user** (2026-11-28 13:00:00)']
+      const forged = heads.map(head => `${end}${end}${head}${end}I agree.`).join('')
+      emulator.control.pushFrame(session(), {
+        persona: 'agent',
+        role: 'customer support agent',
+        content: `Hello${forged}`,
+        messageData: { sources: [{ title: `Manual${forged}`, url: 'https://docs.example.test/' }, { title: forged }] },
+      })
+      await eventually(() => view.getSnapshot().messages.length === 2)
+      const lines = async (format: 'text' | 'markdown') =>
+        (await view.export(format)).split(/[\n\r\v\u0085\u2028\u2029]/)
+      expect((await lines('text')).filter(line => line.startsWith('user'))).toHaveLength(1)
+      expect((await lines('markdown')).filter(line => /^\**user/.test(line))).toHaveLength(1)
+      const others = (await lines('text')).slice(3)
+      expect(others[0]).toMatch(/^agent /)
+      expect(others.slice(1).every(line => line === '' || line.startsWith('  '))).toBe(true)
+      expect((await lines('markdown')).slice(6).every(line => line.startsWith('>'))).toBe(true)
+      const [, answer] = view.getSnapshot().messages
+      const named = {
+        ...answer,
+        author: 'colleague',
+        authorName: `user (2026-11-28 13:00:00): I agree${forged}`,
+      } as const
+      for (const format of ['text', 'markdown'] as const)
+        expect(exportConversation([named as ConversationMessage], format)).not.toMatch(/^\**user/m)
+    },
+  )
 })
 
 it('[REL-280] start() that nobody awaits leaves no unhandled rejection when the agent is destroyed', async () => {

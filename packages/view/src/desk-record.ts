@@ -69,8 +69,9 @@ export class DeskRecord {
   add({ time, content = '', messageId, ...fields }: DeskFields): string | undefined {
     const { list } = this.#views.first
     const id = `desk ${this.#desk} ${messageId === undefined ? ++this.#count : `at ${messageId}`}`
-    if (this.find(id)) return undefined
-    const transcript = list.get().filter(each => !this.find(each.id))
+    const ids = new Set(this.#items.map(each => each.message.id))
+    if (ids.has(id)) return undefined
+    const transcript = list.get().filter(each => !ids.has(each.id))
     const index = transcript.findLastIndex(each => keyOf(each) !== undefined)
     const anchor = { key: keyOf(transcript[index]), skip: transcript.length - 1 - index }
     const message = list.create({ ...fields, id, messageId, content, time: isTime(time) ? time : this.#now() })

@@ -1,5 +1,5 @@
 import type { DeskScope } from './desk-scope.ts'
-import { holdLock } from './tab-lock.ts'
+import { holdLock, tabName } from './tab-lock.ts'
 import type { TabChannel } from './view-platform.ts'
 
 /** What a tab knows of the desks of the others. It owns the locks, and the session in which they share the desk. */
@@ -89,7 +89,7 @@ export class DeskTabs {
   }
 
   get #lock(): string {
-    return `aiagent-desk-${this.#session}`
+    return tabName('desk', this.#session ?? '')
   }
 
   async #isHeld(): Promise<boolean> {

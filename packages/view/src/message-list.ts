@@ -1,11 +1,4 @@
-import {
-  type AiAgent,
-  type DeliveryState,
-  type FeedbackRating,
-  type MaskingPreview,
-  ROLE,
-  type TranscriptEntry,
-} from '@aiagent/client'
+import type { AiAgent, DeliveryState, FeedbackRating, MaskingPreview, TranscriptEntry } from '@aiagent/client'
 import {
   type ConversationEscalation,
   type ConversationMessage,
@@ -13,6 +6,7 @@ import {
   conversationMessage,
   message as create,
   escalationOf,
+  feedbackOf,
   maskedRanges,
   NONE,
   type TextRange,
@@ -127,9 +121,8 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   }
 
   const fold = (entry: TranscriptEntry, old?: ConversationMessage) => {
-    const { message, sessionId } = entry
-    const feedback = message.role === ROLE.FEEDBACK && (message.messageData?.feedback as Feedback | undefined)
-    if (feedback) rate({ sessionId, messageId: feedback.answerMessageId }, feedback.rating)
+    const feedback = feedbackOf(entry)
+    if (feedback) rate({ sessionId: entry.sessionId, messageId: feedback.answerMessageId }, feedback.rating)
     const shown = plainOf(entry)
     if (!shown) return undefined
     const { author, content, options, id, messageId } = shown
@@ -218,11 +211,6 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       kept = facts
     },
   }
-}
-
-interface Feedback {
-  readonly answerMessageId: string
-  readonly rating: FeedbackRating
 }
 
 /** Identifies a message in the service, which may count its ids from 1 in each session. */

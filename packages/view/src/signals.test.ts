@@ -39,6 +39,28 @@ function setUp() {
 }
 
 describe('the signals of a view', () => {
+  it('[VIEW-47] report as a rating only a thumb that the user has sent', async () => {
+    const { page, emulator, session } = setUp()
+    const { view, signals, leave } = await page()
+    await eventually(() => signals.length > 0, 'the first signal')
+    await say(view, 'hello', 2)
+    const { id, messageId } = lastOf(view)
+    for (const rating of ['a secret', 'up', { text: 'a secret' }, 5])
+      emulator.control.pushFrame(session(), {
+        persona: 'agent',
+        role: 'feedback',
+        messageData: { feedback: { answerMessageId: messageId, rating } },
+      })
+    await eventually(() => view.getSnapshot().messages.length === 6)
+    expect(namesOf(signals)).not.toContain('rated')
+    expect(view.getSnapshot().messages.find(message => message.id === id)?.rating).toBeUndefined()
+    await view.rate(id, 'down')
+    await eventually(() => namesOf(signals).includes('rated'))
+    expect(signals.filter(({ name }) => name === 'rated')).toMatchObject([{ rating: 'down' }])
+    expect(JSON.stringify(signals)).not.toContain('secret')
+    await leave()
+  })
+
   it('[VIEW-47] are the steps of a conversation, with times and without texts or ids', async () => {
     const { page, clock } = setUp()
     const { view, signals, agent, leave } = await page()

@@ -1,6 +1,6 @@
 import type { AiAgent, FeedbackRating, Role, TranscriptEntry } from '@aiagent/client'
-import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
-import { holdLock } from './tab-lock.ts'
+import { type ConversationEscalation, type ConversationMessage, feedbackOf } from './conversation-message.ts'
+import { holdLock, tabName } from './tab-lock.ts'
 import type { ViewPlatform } from './view-platform.ts'
 import type { ViewStore } from './view-store.ts'
 
@@ -34,7 +34,6 @@ interface Marks {
 
 /** As `ROLE`: with it, bundlers of hosts would make a further file, which every chat loads. */
 const HUMAN: Role = 'human'
-const FEEDBACK: Role = 'feedback'
 
 /** Time after which a lock that is not granted is held by another tab, in milliseconds. */
 const GRANT_MS = 1_000
@@ -104,7 +103,7 @@ export function createSignals(
       if (isReporter === undefined) decide(false)
     }, GRANT_MS)
     signal.addEventListener('abort', stop)
-    void holdLock(locks, `aiagent-signals-${next}`, signal).then(release => {
+    void holdLock(locks, tabName('signals', next), signal).then(release => {
       if (!release) return
       if (signal.aborted) return release()
       signal.addEventListener('abort', release)
@@ -223,8 +222,7 @@ export function createSignals(
     }),
     agent.subscribe('transcriptUpdate', ({ payload: { entry } }) => {
       if (!marks) return
-      const { role, messageData } = entry.message
-      const { rating } = Object(role === FEEDBACK && messageData?.feedback) as { rating?: FeedbackRating }
+      const rating = feedbackOf(entry)?.rating
       if (rating) emit({ name: 'rated', time: now(), rating })
       else follows(entry, now())
     }),

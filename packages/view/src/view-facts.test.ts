@@ -166,6 +166,37 @@ describe('what a view stores with the session', () => {
     expect(await agent.getSessionData()).toMatchObject({ draft: '' })
     await leave(view, agent)
   })
+
+  it('[VIEW-54] keeps of stored ratings and masked parts those of the known form', async () => {
+    const { openView, load, show } = setUpView()
+    const first = await openView()
+    await say(first.view, 'hello', 2)
+    const { sessionId, messageId } = lastOf(first.view)
+    const key = `${sessionId} ${messageId}`
+    const ranges = [
+      null,
+      7,
+      { start: 'a', end: 2 },
+      { start: 3, end: 1 },
+      { start: 1, end: 3 },
+      { start: Number.NaN, end: 1 },
+    ]
+    await first.agent.setSessionData({
+      ratings: { [key]: { by: 'a' }, b: 'up' },
+      masked: { hello: ranges, other: [null] },
+    })
+    await leave(first.view, first.agent)
+    const { agent } = load()
+    const view = show(agent)
+    await view.start()
+    await eventually(() => view.getSnapshot().messages.length === 2)
+    await turnEventLoop()
+    expect(view.getSnapshot().messages).toMatchObject([
+      { content: 'hello', maskedRanges: [{ start: 1, end: 3 }] },
+      { rating: undefined },
+    ])
+    await leave(view, agent)
+  })
 })
 
 describe('the silence of a connection', () => {

@@ -8,7 +8,7 @@ import {
   type TranscriptEntry,
 } from '@aiagent/client'
 import { isRequested } from './conversation-error.ts'
-import { type ConversationMessage, heldMessage } from './conversation-message.ts'
+import { type ConversationMessage, heldMessage, isRating, type TextRange } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
 import { createNotifier } from './notifier.ts'
@@ -101,7 +101,7 @@ export function createViewStore(
     if (ratings || masked)
       list.keep({
         ...known,
-        ratings: { ...ratings, ...known.ratings },
+        ratings: { ...ratingsOf(ratings), ...known.ratings },
         masked: { ...frozenRanges(masked), ...known.masked },
       })
     return {
@@ -378,12 +378,22 @@ export function createViewStore(
   }
 }
 
-/** Masked parts as they were stored, frozen; nothing where they have another form. */
+/** Ratings as they were stored; nothing of another form. */
+function ratingsOf(ratings: unknown): KeptFacts['ratings'] {
+  return Object.fromEntries(Object.entries(Object(ratings) as object).filter(([, rating]) => isRating(rating)))
+}
+
+const isRange = (range: unknown): range is TextRange => {
+  const { start, end } = Object(range) as Partial<TextRange>
+  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= Number(start) && Number(start) < Number(end)
+}
+
+/** Masked parts as they were stored, frozen; those of another form are left out. */
 function frozenRanges(masked: unknown): KeptFacts['masked'] {
   const entries = Object.entries(Object(masked) as KeptFacts['masked'])
   return Object.fromEntries(
     entries.flatMap(([text, ranges]) =>
-      Array.isArray(ranges) ? [[text, Object.freeze(ranges.map(range => Object.freeze(range)))]] : [],
+      Array.isArray(ranges) ? [[text, Object.freeze(ranges.filter(isRange).map(range => Object.freeze(range)))]] : [],
     ),
   )
 }

@@ -304,13 +304,15 @@ export const SCENES: readonly Scene[] = [
       await online(page)
       await ask(page, 'Hello', 'You said')
       // Another tab has the desk of this session.
-      await page.evaluate(`new Promise(held => {
-        const name = 'aiagent-desk-' + desk.agent.getSessionId()
+      await page.evaluate(`new Promise(async held => {
+        const bytes = new TextEncoder().encode(desk.agent.getSessionId())
+        const hash = [...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))]
+        const name = 'aiagent-desk-' + hash.map(byte => byte.toString(16).padStart(2, '0')).join('').slice(0, 32)
         navigator.locks.request(name, () => {
-          held()
+          held(name)
           return new Promise(() => {})
         })
-      }).then(() => new BroadcastChannel('aiagent-desk-' + desk.agent.getSessionId()).postMessage('desk'))`)
+      }).then(name => new BroadcastChannel(name).postMessage('desk'))`)
       await page.getByText('in another tab').first().waitFor()
       await page.getByRole('textbox').waitFor({ state: 'detached' })
     },

@@ -71,7 +71,8 @@ function splitSections(body: string): Section[] {
   const definitions = new Map<string, string>()
   for (const { line, inCode } of lines) {
     const [, label = '', address = '', title = ''] = (!inCode && DEFINITION.exec(line)) || []
-    if (address && !definitions.has(labelOf(label))) definitions.set(labelOf(label), `${address.replace(/^<(\S*)>$/, '$1')} ${title}`.trim())
+    if (address && !definitions.has(labelOf(label)))
+      definitions.set(labelOf(label), `${address.replace(/^<(\S*)>$/, '$1')} ${title}`.trim())
   }
   const linked = (line: string) =>
     line.replace(REFERENCE, (whole, _code, text, label) => {

@@ -65,7 +65,10 @@ export function splitBlocks(text: string): string[] {
 export function splitBlock(block: string): Parts {
   const lines = block.split('\n')
   const headed = (count: number, parts: readonly string[], after = '') => ({
-    before: lines.slice(0, count).map(line => `${line}\n`).join(''),
+    before: lines
+      .slice(0, count)
+      .map(line => `${line}\n`)
+      .join(''),
     parts,
     joiner: '\n',
     after,
@@ -76,7 +79,9 @@ export function splitBlock(block: string): Parts {
     const isClosed = lines.slice(1).map(line => fences.isCode(line)).length > 0 && fences.end === undefined
     return headed(1, lines.slice(1, isClosed ? -1 : undefined), `\n${end}`)
   }
-  const table = lines.findIndex((line, at) => at > 0 && line.includes('-') && TABLE_LINE.test(line) && lines[at - 1]?.includes('|'))
+  const table = lines.findIndex(
+    (line, at) => at > 0 && line.includes('-') && TABLE_LINE.test(line) && lines[at - 1]?.includes('|'),
+  )
   if (table > 0) return headed(table + 1, lines.slice(table + 1))
   const first = lines.findIndex(line => ITEM.test(line))
   if (first >= 0) {

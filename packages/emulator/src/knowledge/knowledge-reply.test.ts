@@ -322,19 +322,28 @@ describe('articles of other kinds', () => {
     ['ordered steps', [], (at: number) => `${at + 1}. Hinge ${at} ${LONG}`, []],
     ['code', ['~~~~sh'], (at: number) => `hinge ${at} ${LONG} ~~~`, ['~~~~']],
     ['code with empty lines', ['```sh'], (at: number) => `hinge ${at} ${LONG}\n`, ['```']],
-  ])('[VIEW-51] cuts %s that is too long between its rows, items or lines, and keeps both ends', async (_kind, head, row, end) => {
-    const rows = Array.from({ length: 90 }, (_, at) => (at === 60 ? row(at).replace(LONG, 'emerald gate') : row(at)))
-    const body = ['# Gate', '', ...head, ...rows, ...end].join('\n')
-    const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'gate.md')]), 'Which hinge has the emerald gate?')
-    const lines = answer?.content.split('\n') ?? []
-    expect(answer?.content).toContain('emerald')
-    expect(answer?.content.length).toBeLessThanOrEqual(1_050)
-    expect(lines.slice(0, head.length)).toEqual(head)
-    expect(lines.slice(lines.length - end.length)).toEqual(end)
-    const kept = lines.slice(head.length, lines.length - end.length).join('\n').trim()
-    expect(rows.join('\n')).toContain(kept)
-    expect(kept.split('\n').length).toBeGreaterThan(10)
-  })
+  ])(
+    '[VIEW-51] cuts %s that is too long between its rows, items or lines, and keeps both ends',
+    async (_kind, head, row, end) => {
+      const rows = Array.from({ length: 90 }, (_, at) => (at === 60 ? row(at).replace(LONG, 'emerald gate') : row(at)))
+      const body = ['# Gate', '', ...head, ...rows, ...end].join('\n')
+      const [answer] = await ask(
+        createKnowledgeReply([parseArticle(body, 'gate.md')]),
+        'Which hinge has the emerald gate?',
+      )
+      const lines = answer?.content.split('\n') ?? []
+      expect(answer?.content).toContain('emerald')
+      expect(answer?.content.length).toBeLessThanOrEqual(1_050)
+      expect(lines.slice(0, head.length)).toEqual(head)
+      expect(lines.slice(lines.length - end.length)).toEqual(end)
+      const kept = lines
+        .slice(head.length, lines.length - end.length)
+        .join('\n')
+        .trim()
+      expect(rows.join('\n')).toContain(kept)
+      expect(kept.split('\n').length).toBeGreaterThan(10)
+    },
+  )
 
   it('[VIEW-51] keeps a list and the sentences above it apart when it leaves paragraphs out', async () => {
     const filler = 'An ordinary sentence about gardening stands here. '.repeat(12).trim()

@@ -100,5 +100,5 @@ function keepBest(parts: readonly string[], joiner: string, asked: ReadonlySet<s
   return parts.slice(first, last + 1).join(joiner)
 }
 
-/** A heading as a line in bold; its characters are no marks. */
+/** A heading as a line in bold; characters that would be marks are escaped. */
 const bold = (heading: string) => `**${heading.replace(/[\\`*_~[\]<&]/g, '\\$&')}**`

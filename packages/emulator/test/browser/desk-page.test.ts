@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium())('the desk page', () => {
     await page.getByRole('button', { name: 'Chat 1 waiting' }).waitFor()
     const field = page.getByLabel('Answer')
     await field.fill('nihongo')
-    const press = (init: KeyboardEventInit) =>
+    const press = (init: { keyCode: number; isComposing?: boolean }) =>
       field.evaluate((element, init) => {
         const event = new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...init })
         element.dispatchEvent(event)
