@@ -128,6 +128,9 @@ export default [
     ...common,
     entry: { index: 'src/index.ts', launcher: 'src/launcher.ts', strings: 'src/strings.ts' },
     dts: true,
+    // The protocol is inside, so that each of its readers is in the chunk that uses it.
+    deps: { alwaysBundle: ['@aiagent/protocol'], onlyBundle: false },
+    inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
     outputOptions: { comments: { jsdoc: false }, codeSplitting: { groups: FILES } },
   },
   {

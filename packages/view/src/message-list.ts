@@ -33,6 +33,8 @@ export interface MessageList {
   find(id: string): ConversationMessage | undefined
   /** The last hand-over. */
   escalation(): ConversationEscalation | undefined
+  /** The rating that the user has sent with an entry. */
+  ratingOf(entry: TranscriptEntry): FeedbackRating | undefined
   /** Adds the message of a new entry, and returns it where it is shown. */
   add(entry: TranscriptEntry): ConversationMessage | undefined
   /** Reads all entries again. Kept facts stay: the history of a session may bring its messages back. */
@@ -162,6 +164,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     enter,
     find: id => get()[lastIndex(get(), item => item.id === id)],
     escalation: () => escalation,
+    ratingOf: entry => feedbackOf(entry)?.rating,
     add: entry => fold(entry),
     read(entries) {
       const before = new Map(items.map(item => [item.id, item]))

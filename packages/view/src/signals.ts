@@ -1,5 +1,5 @@
 import type { AiAgent, FeedbackRating, Role, TranscriptEntry } from '@aiagent/client'
-import { type ConversationEscalation, type ConversationMessage, feedbackOf } from './conversation-message.ts'
+import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import { holdLock, tabName } from './tab-lock.ts'
 import type { ViewPlatform } from './view-platform.ts'
 import type { ViewStore } from './view-store.ts'
@@ -222,7 +222,7 @@ export function createSignals(
     }),
     agent.subscribe('transcriptUpdate', ({ payload: { entry } }) => {
       if (!marks) return
-      const rating = feedbackOf(entry)?.rating
+      const rating = list.ratingOf(entry)
       if (rating) emit({ name: 'rated', time: now(), rating })
       else follows(entry, now())
     }),
