@@ -42,7 +42,7 @@ describe('a failed initialize()', () => {
       { id: 'selfservice', initParams: { portalIds: 'x' }, auth: { getToken: () => null as never } },
       {},
       'AUTH_TOKEN_REQUIRED',
-      /no access token/,
+      /none could be obtained/,
     ],
   ])('[REL-285] is one warning with its code and what helps: %s', async (_case, config, more, code, remedy) => {
     const { agent, warnings } = setUpLogged(config, more)

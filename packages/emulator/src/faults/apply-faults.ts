@@ -113,7 +113,8 @@ export function applyPathFaults({ rules }: RequestFaults): MiddlewareHandler<{ B
     if (!caching || c.res.status !== 200 || !isJson(c.res)) return
     const seconds = caching.fault.maxAgeSeconds ?? 600
     c.res.headers.set('Cache-Control', `max-age=${seconds}`)
-    if (!wantsNew) kept.set(raw.url, { response: c.res.clone(), until: Date.now() + seconds * 1_000 })
+    // Over a port the browser has a cache; a shared one keeps no answer to a request with a token.
+    if (!wantsNew && !c.env?.cut) kept.set(raw.url, { response: c.res.clone(), until: Date.now() + seconds * 1_000 })
   }
 }
 

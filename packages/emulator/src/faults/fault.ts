@@ -110,8 +110,8 @@ const StandingFaultSchema = v.variant('kind', [
   /** The connection ends before a request reaches the service: it gets no response. */
   v.strictObject({ kind: v.literal('cut-request'), route, ...counted }),
   /**
-   * Answers of JSON to GET may be kept for so long, by `Cache-Control`. A cache between client and service keeps them: it answers the next
-   * request to the same address, unless that one asks for a new answer.
+   * Answers of JSON to GET may be kept for so long, by `Cache-Control`. In process a cache as that of a browser keeps them: it answers the
+   * next request to the same address, unless that one asks for a new answer.
    */
   v.strictObject({ kind: v.literal('cache-answers'), route, maxAgeSeconds: v.exactOptional(bytes), ...lasting }),
   /** Bodies of JSON, and frames to the client, begin with a byte order mark. */
