@@ -23,11 +23,6 @@ const SHARED_FILES = [
     name: 'auth',
     test: /[\\/]client[\\/]src[\\/]auth[\\/](?:token-strategies|pre-auth-strategy|client-credentials-strategy)\.ts$/,
   },
-  // What explains a failure: in a page after it, on Node for the socket too.
-  {
-    name: 'network-failure',
-    test: /[\\/]client[\\/]src[\\/]platform[\\/](?:network-failure|error-code)\.ts$/,
-  },
   // What a page leaves for the next, for `resume`, `persistQueue` and `tabs`.
   {
     name: 'handed-over',

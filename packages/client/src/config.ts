@@ -2,7 +2,7 @@ import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 import type { DeliveryMode } from './log/delivery-state.ts'
 import type { TranscriptConfig } from './log/entry.ts'
-import { type Logger, LogLevel } from './logger.ts'
+import type { Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
 import type { TraceRecorder } from './platform/trace.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
@@ -160,7 +160,8 @@ export const DEFAULTS = {
   doubtAfterMs: 20_000,
   delivery: 'at-most-once',
   retryInitialize: false,
-  logLevel: LogLevel.INFO,
+  // As a number: a bundler keeps what reads a member of another object.
+  logLevel: 2 satisfies typeof LogLevel.INFO,
   enableLogging: true,
   resume: false,
 } as const

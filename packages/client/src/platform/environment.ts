@@ -47,8 +47,9 @@ export interface SocketCloseEvent {
   reason: string
   /** HTTP status of a rejected upgrade. Absent in browsers. */
   httpStatus?: number | undefined
-  /** The headers `Retry-After` and `Date` of a rejected upgrade. Absent in browsers. */
+  /** The header `Retry-After` of a rejected upgrade. Absent in browsers. */
   retryAfter?: string | undefined
+  /** The header `Date` of a rejected upgrade. Absent in browsers. */
   date?: string | undefined
   /** Why the chat could not be opened. Absent in browsers. */
   error?: Error | undefined
