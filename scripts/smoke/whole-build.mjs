@@ -25,7 +25,7 @@ const ARGUMENTS = {
   PKCEAuthStrategy: [LOGIN, { page: {} }],
   PreAuthStrategy: [{ accessToken: 'token' }],
   SDKError: ['Aborted.', 'ABORTED'],
-  StorageCacheAdapter: [new Map()],
+  StorageCacheAdapter: ['session'],
   TokenRefreshHandler: [ON_REFRESH],
 }
 
