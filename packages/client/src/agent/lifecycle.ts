@@ -343,7 +343,7 @@ export class AgentLifecycle implements LifecycleOwner {
     } finally {
       if (this.#state === leaving) this.become({ at: 'idle' })
     }
-    // In the task of the phase that follows, which tells it from a logout.
+    // Emitted in the same task as the next phase, so that a listener can tell it from a logout.
     if (cause === 'user') scope.emit('userChanged', () => ({}))
   }
 

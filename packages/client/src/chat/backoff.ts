@@ -161,7 +161,7 @@ export class Retry {
 
   /**
    * Ends the wait with an attempt, at once or as soon as a second has passed since the last such attempt: the page is back, or the
-   * reason of the failures is gone. A wait that the service asked for goes on.
+   * cause of the failures has been removed. A wait that the service asked for continues.
    */
   hurry(): void {
     const wait = this.#wait

@@ -459,7 +459,7 @@ describe('what the agent says while the connection is down', () => {
     },
   )
 
-  it('[REL-96] is told from what the chat repeats of all that a transcript call has shown', async () => {
+  it('[REL-96] is reported once, even if the chat repeats messages that a transcript call has returned', async () => {
     const { agent, told, clock, emulator, sendAndCut } = await setUpTranscripts({
       sendHistory: false,
       historyLimit: 600,

@@ -52,7 +52,7 @@ describe('answers that the service sends again', () => {
     },
   )
 
-  it('[REL-249] are told from others with the same id, role, text or data', async () => {
+  it('[REL-249] are distinguished from answers that differ in id, role, text or data', async () => {
     const { agent, told, push, clock } = await setUpRepeating()
     const first = { persona: 'agent', role: 'x', messageId: 'm', content: 'A', messageData: { a: 1, b: { c: [2] } } }
     const others = [

@@ -51,6 +51,15 @@ describe('defaultEnvironment', () => {
     expect(ran).toEqual(['angular', undefined])
   })
 
+  it('[REL-256] runs background timers where a page has another global named Zone', async () => {
+    for (const zone of [{}, { root: 'de', current: null }, () => {}]) {
+      vi.stubGlobal('Zone', zone)
+      const { clock } = defaultEnvironment()
+      const ran = new Promise<string>(resolve => clock.setTimeout(() => resolve('ran'), 0, { background: true }))
+      expect(await ran).toBe('ran')
+    }
+  })
+
   it('has no store outside a page, even if the runtime has one by that name', () => {
     vi.stubGlobal('sessionStorage', new FakeStorage())
     expect(defaultEnvironment().sessionStorage).toBeUndefined()

@@ -41,9 +41,10 @@ function readPlatform(): Environment {
           // A longer delay would overflow, and the timer would fire at once.
           globalThis.setTimeout(run, Math.min(delayMs, LONGEST_TIMER_MS))
         if (!options?.background) return start(callback)
-        const { Zone } = globalThis as { Zone?: ZoneGlobal }
-        const run = Zone?.current.wrap(callback, 'aiagent') ?? callback
-        const handle = Zone ? Zone.root.run(() => start(run)) : start(run)
+        // A page may have another global of this name.
+        const { root, current } = (globalThis as { Zone?: Partial<ZoneGlobal> }).Zone ?? {}
+        const run = current?.wrap?.(callback, 'aiagent') ?? callback
+        const handle = root?.run ? root.run(() => start(run)) : start(run)
         // Only Node and compatible runtimes return an object; browsers return a number and have no process to keep
         // alive.
         ;(handle as { unref?: () => void }).unref?.()

@@ -40,6 +40,13 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     expect(stage.grants()).toHaveLength(2)
   })
 
+  it('[REL-250] a token is renewed although the browser reports that it is offline', async () => {
+    const { page, token } = await openNearTheEnd()
+    await page.evaluate(() => Object.defineProperty(navigator, 'onLine', { value: false }))
+    expect((await press(page, 'token')).token?.jti).not.toBe(token?.jti)
+    expect(stage.grants()).toEqual(['authorization_code', 'refresh_token'])
+  })
+
   it('every renewal brings a new refresh token, and the next one uses it', async () => {
     const page = await openPage(chromium, stage.address())
     await signInByPopup(page)

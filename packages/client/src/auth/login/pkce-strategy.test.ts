@@ -423,6 +423,7 @@ describe('a renewal', () => {
   it('[REL-250] is tried where the browser takes the network for absent: it may be wrong', async () => {
     vi.stubGlobal('navigator', { onLine: false })
     const parts = setUp()
+    Object.assign(parts.page, { isOnline: () => false, navigator: { onLine: false } })
     const session = await signIn(parts)
     expect((await parts.client.renew(session)).accessToken).not.toBe(session.accessToken)
     vi.unstubAllGlobals()

@@ -208,7 +208,7 @@ describe('a sign-in window', () => {
     expect(outcome()).toBe(ANSWER)
   })
 
-  it('[REL-52] that was last seen on this origin and is gone was closed by the user', async () => {
+  it('[REL-52] counts as closed by the user if it disappears while it shows a page of this origin', async () => {
     const { page, clock, window, settled, outcome } = await setUp()
     page.focused = false
     window.addresses.push('https://app.test/idp/authorize')
