@@ -426,7 +426,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-91':
     'the stored queue is opt-in, masked and expires; sign-out, a change of the user and `clearStoredData()` remove it',
   'REL-104':
-    'with `persistQueue`, `destroy()` waits a bounded time until the queue is stored, and what it leaves to the next page is not called `failed`',
+    'with `persistQueue` and `resume`, `destroy()` waits a bounded time until the queue and the session are stored, and what it leaves to the next page is not called `failed`',
   'REL-105':
     'with `persistQueue`, nothing leaves before a slow store has marked it, so that no crash leads to a second copy at the service',
   'REL-106':

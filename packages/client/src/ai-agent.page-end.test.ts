@@ -39,6 +39,32 @@ describe('the end of a page with persistQueue', () => {
     await expect(agent.initialize()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
+  it('[REL-104] destroys within bounded time where a slow store is still changing the session', async () => {
+    const { clock, emulator, store, page } = setUpHost()
+    const { agent } = page({ resume: true })
+    await agent.initialize()
+    await turnEventLoop(5)
+    store.pause = () => new Promise(resolve => clock.setTimeout(resolve, 1_500))
+    // Each of them removes the stored session, and stores the next one.
+    await passing(clock, agent.restartConnection())
+    await passing(clock, agent.restartConnection())
+    let isDestroyed = false
+    void agent.destroy().then(() => {
+      isDestroyed = true
+    })
+    await clock.advance(3_000)
+    expect(isDestroyed).toBe(true)
+    // The store is not left halfway: the next page continues with the last session.
+    for (let left = 12; left > 0; left--) await clock.advance(1_500)
+    store.pause = undefined
+    expect(clock.pendingTimers).toBe(0)
+    const next = page({ resume: true })
+    await next.agent.initialize()
+    expect(emulator.world.sessions.size).toBe(3)
+    expect(next.agent.getSessionId()).toBe([...emulator.world.sessions.keys()].at(-1))
+    await next.agent.destroy()
+  })
+
   it('[REL-104] does not call a message failed that destroy() leaves to the next page', async () => {
     const { emulator, page, send } = setUpHost()
     const first = page()

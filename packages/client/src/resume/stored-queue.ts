@@ -12,7 +12,7 @@ import type { Environment } from '../platform/environment.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { HandedOver } from '../storage/handed-over.ts'
+import { HandedOver, RELEASE_LIMIT_MS } from '../storage/handed-over.ts'
 import { databaseOf } from '../storage/indexed-db-cache-adapter.ts'
 import { ANONYMOUS, KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { Era } from '../util/era.ts'
@@ -40,9 +40,6 @@ const RESTORE_LIMIT_MS = 2_000
 
 /** Longest wait for the mark before messages leave, in milliseconds. */
 const MARK_LIMIT_MS = 1_000
-
-/** Longest wait for the last write of an agent that is destroyed, in milliseconds. */
-const RELEASE_LIMIT_MS = 2_000
 
 /** How long the page of a reloaded tab may take to give its lock back, in milliseconds. */
 const LOCK_LIMIT_MS = 500

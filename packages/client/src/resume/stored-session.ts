@@ -2,7 +2,7 @@ import { isJsonObject, isUsableSessionId } from '@aiagent/protocol'
 import type { PageWindow } from '../platform/page.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { HandedOver } from '../storage/handed-over.ts'
+import { HandedOver, RELEASE_LIMIT_MS } from '../storage/handed-over.ts'
 import type { KeyParts } from '../storage/keyed-store.ts'
 
 /** Version of the stored session. It is in its key, and in the name of the lock. */
@@ -105,11 +105,12 @@ export class StoredSession {
     this.#left.forgetUnknownUser()
   }
 
-  /** Releases the entry for the next page. Nothing is stored after it. */
+  /** Releases the entry for the next page. Nothing is stored after it. Resolves earlier if the store is slow. */
   async release(): Promise<void> {
     this.#window?.removeEventListener('pagehide', this.#leave)
     this.#window?.removeEventListener('pageshow', this.#shown)
-    await this.#after(async () => {
+    await this.#left.runWithin(RELEASE_LIMIT_MS, async () => {
+      if (this.#isGone) return
       await this.#left.free(this.#session)
       this.#left.leave()
       this.#isGone = true

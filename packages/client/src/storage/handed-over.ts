@@ -22,6 +22,9 @@ import { REMOVAL_LIMIT_MS } from './store-guard.ts'
  * not free. Outside a page there are no tabs: the latest process continues, and of its agents the first.
  */
 
+/** Longest wait for the last write of an agent that is destroyed, in milliseconds. */
+export const RELEASE_LIMIT_MS = 2_000
+
 /** A value as it is stored. */
 interface LeftValue {
   readonly left: unknown
