@@ -102,20 +102,24 @@ export class Recovery implements ChatObserver {
     return this.#replayed !== undefined
   }
 
-  /** An attempt begins. Returns the number of the last processed frame of its session, for a reopening. */
+  /** An attempt begins. Returns the number of the last processed frame of its session, where earlier frames may be missed. */
   beginAttempt(opening: Opening): number | undefined {
+    const followed = this.#followed?.isOf(opening) ? this.#followed : new FollowedSession(opening)
+    this.#followed = followed
     // The service may have seen an opening that failed here, so that the agent has spoken since.
-    if (opening.number > 1 && !opening.isReopening && opening.isRestored) this.#followed = new FollowedSession(opening)
-    return this.#lastSeqOf(opening)
+    const isUnseen = opening.number > 1 && !opening.isReopening && opening.isRestored
+    followed.isMissing = followed.heardAt !== undefined || isUnseen
+    const lastSeq = followed.isMissing && this.#scope.facts.hasResume ? followed.lastSeq : undefined
+    // Frames may arrive before the chat counts as open: a token is still awaited.
+    this.#replayed = lastSeq === undefined ? undefined : []
+    return lastSeq
   }
 
   /** The chat is open. */
   handleConnected(opening: Opening): void {
     this.#release()
-    this.#replayed = this.#lastSeqOf(opening) === undefined ? undefined : []
-    const former = this.#followed?.isOf(opening) ? this.#followed : undefined
-    this.#followed = former ?? new FollowedSession(opening)
-    this.#begin(this.#followed, former !== undefined && !this.#replayed)
+    this.#followed ??= new FollowedSession(opening)
+    this.#begin(this.#followed, this.#followed.isMissing && !this.#replayed)
   }
 
   /** The connection was lost. */
@@ -178,15 +182,12 @@ export class Recovery implements ChatObserver {
 
   // ── The numbers of the frames: PROTOCOL.md, "Resume" ──────────────────────────────────────────────────────────────
 
-  #lastSeqOf(opening: Opening): number | undefined {
-    return this.#scope.facts.hasResume && this.#followed?.isOf(opening) ? this.#followed.lastSeq : undefined
-  }
-
   #handleResumed(followed: FollowedSession, isComplete: boolean): void {
     const messages = this.#replayed
     if (!messages) return
     this.#replayed = undefined
     if (isComplete) {
+      followed.isMissing = false
       if (messages.length > 0) this.#reportRecovered(messages, 'resume')
       return this.#end()
     }

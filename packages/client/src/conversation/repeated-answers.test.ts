@@ -52,6 +52,40 @@ describe('answers that the service sends again', () => {
     },
   )
 
+  it.each([
+    ['with a history', {}],
+    ['with a replay', { capabilities: ['resume', 'receipts'] }],
+  ])(
+    '[REL-249] [REL-99] are recognized where the first one came before the token was handed over: %s',
+    async (_case, settings) => {
+      const { emulator, make, clock } = setUp({ reply, settings: { heartbeatBeforeReply: false, ...settings } })
+      const token = emulator.control.issueToken()
+      let handOver: (() => void) | undefined = () => {}
+      const getToken = () => (handOver ? token : new Promise<string>(resolve => void (handOver = () => resolve(token))))
+      const { agent, told } = make({ id: 'account', auth: { getToken } })
+      await agent.initialize()
+      handOver = undefined
+      const connected = agent.connect()
+      await eventually(() => emulator.control.requests().some(({ status }) => status === 101))
+      emulator.control.say(lastSession(emulator), { content: 'Welcome!' })
+      await eventually(() => linesOf(agent).length === 1)
+      handOver?.()
+      await passing(clock, connected)
+      emulator.faults.add({ kind: 'repeat-answers' })
+      for (let openings = 0; openings < 2; openings++) {
+        emulator.control.dropSockets(1012)
+        await eventually(() => !agent.isConnected())
+        await clock.advance(8_000)
+        await eventually(() => agent.isConnected())
+        await clock.advance(2_000)
+      }
+      expect(linesOf(agent)).toEqual(['received: Welcome!'])
+      expect(namesOf(told).filter(name => name === 'agentMessage')).toEqual(['agentMessage'])
+      await agent.destroy()
+      expect(clock.pendingTimers).toBe(0)
+    },
+  )
+
   it('[REL-249] are distinguished from answers that differ in id, role, text or data', async () => {
     const { agent, told, push, clock } = await setUpRepeating()
     const first = { persona: 'agent', role: 'x', messageId: 'm', content: 'A', messageData: { a: 1, b: { c: [2] } } }
