@@ -11,6 +11,9 @@ import { ProxiedService } from './service/proxied-service.ts'
 import { turnEventLoop } from './service/run-clock.ts'
 import { answerTo, type RunService, type TcpStep } from './service/service.ts'
 
+/** Longest time that a removal of stored data may take, in milliseconds. */
+const REMOVAL_LIMIT_MS = 10_000
+
 /** Longer than any time limit of the client, and any fault. In milliseconds of the run's clock. */
 const ALL_LIMITS_MS = 180_000
 
@@ -207,8 +210,10 @@ class Run {
     host.stop()
     for (const timer of this.#timers) clock.service.clearTimeout(timer)
     const ending = host.call('destroy()', host.agent.destroy())
-    await this.#until(() => host.pending.length === 0, 5_000)
+    await this.#until(() => ending.settled, 5_000)
     if (!ending.settled) this.#fail('hung', 'destroy() has not settled')
+    // A sign-out goes on until the data is gone.
+    await this.#until(() => host.pending.length === 0, REMOVAL_LIMIT_MS)
     if (host.pending.length > 0) this.#fail('hung', `not settled after destroy(): ${host.pending.join(', ')}`)
     await this.#service.close()
     await this.#until(() => this.#service.openSockets === 0, 5_000)
