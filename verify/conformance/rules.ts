@@ -232,7 +232,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the token frame is the first frame on every connection of an authenticated agent, and no message overtakes a queued one',
   'OWN-07': 'messages sent before initialize() are queued and sent in order',
   'OWN-30':
-    'with `resume` a conversation continues after a reload: the same session without a session call, and the earlier messages in the transcript, each once, in order, with its own direction and time',
+    'with `resume` a conversation continues after a reload: the same session without a session call, and the earlier messages in the transcript, each once, in order, with its own direction and time; what was said until the chat opened too, with and without a history of the chat',
   'OWN-31':
     'a stored session that the service no longer knows is reported by an error event and replaced by a new one, with the stored context; a failing transcript call loses only the earlier messages',
   'OWN-32':

@@ -1,7 +1,7 @@
 import { paths } from '@aiagent/protocol'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { payloadsOf, requestsTo, sentTo } from '../test/agent-harness.ts'
+import { passing, payloadsOf, requestsTo, sentTo } from '../test/agent-harness.ts'
 import { linesOf, setUpTab } from '../test/resume-harness.ts'
 
 describe('the transcript, after a reload', () => {
@@ -98,6 +98,36 @@ describe('the transcript, after a reload', () => {
     await eventually(() => payloadsOf(told, 'transcriptRestored').length === 2)
     expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two'])
     expect(payloadsOf(told, 'transcriptRestored').map(({ entries }) => entries.length)).toEqual([1, 1])
+  })
+
+  it.each([
+    ['sends no history', {}],
+    ['sends no history, and announces receipts', { capabilities: ['receipts'] }],
+    ['sends no history, and numbers its frames', { capabilities: ['receipts', 'resume'] }],
+  ] as const)('[OWN-30] has what was said before the chat opened, where the service %s', async (_case, settings) => {
+    const { clock, emulator, load, session, talkAndLeave } = setUpTab(
+      {},
+      { settings: { heartbeatBeforeReply: false, sendHistory: false, ...settings } },
+    )
+    await talkAndLeave('one')
+    const { agent, told } = load()
+    await agent.initialize()
+    for (const content of ['late', 'later']) emulator.control.say(session(), { content })
+    await passing(clock, agent.connect())
+    const asked = agent.ask('two')
+    await clock.advance(5_000)
+    expect((await asked).content).toBe('You said: two')
+    expect(linesOf(agent)).toEqual([
+      'sent: one',
+      'received: You said: one',
+      'received: late',
+      'received: later',
+      'sent: two',
+      'received: You said: two',
+    ])
+    expect(payloadsOf(told, 'messagesRecovered')).toEqual([])
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('is not extended again by a history after a reconnect', async () => {

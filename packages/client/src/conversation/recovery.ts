@@ -119,7 +119,10 @@ export class Recovery implements ChatObserver {
   handleConnected(opening: Opening): void {
     this.#release()
     this.#followed ??= new FollowedSession(opening)
-    this.#begin(this.#followed, this.#followed.isMissing && !this.#replayed)
+    const { isMissing } = this.#followed
+    // The transcript of the previous page was read a while ago.
+    const isResumed = opening.isRestored && !opening.isOwn
+    this.#begin(this.#followed, !this.#replayed && (isMissing || isResumed), isMissing && !this.#replayed)
   }
 
   /** The connection was lost. */
@@ -225,12 +228,15 @@ export class Recovery implements ChatObserver {
 
   // ── The history ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** @param isAwaited whether a history has to show what was missed */
-  #begin(followed: FollowedSession, isAwaited: boolean): void {
+  /**
+   * @param isAwaited whether a history has to show what is not known
+   * @param isMissing whether that is what this page has missed
+   */
+  #begin(followed: FollowedSession, isAwaited: boolean, isMissing = isAwaited): void {
     this.#endWait()
     const { clock } = this.#scope.environment
     followed.heardAt ??= clock.now()
-    followed.isMissing = isAwaited
+    followed.isMissing = isMissing
     if (!isAwaited) return
     this.#replayed = undefined
     this.#held = []
@@ -272,26 +278,33 @@ export class Recovery implements ChatObserver {
     })
     if (wait.era.isOver) return false
     this.#endWait()
-    if (list) this.#recover(wait.followed, list, 'rest')
-    else this.#end()
+    if (!list) this.#end()
+    else if (wait.followed.isMissing) this.#recover(wait.followed, list, 'rest')
+    else this.#complete(wait.followed, list, 'rest')
     return list !== undefined
   }
 
   /** The service has sent the history of the session. */
   #handleHistory(followed: FollowedSession, list: readonly unknown[]): void {
     this.#session.handleHistory()
-    if (followed.isMissing) {
-      this.#endWait()
-      return this.#recover(followed, list, 'history')
-    }
+    this.#endWait()
+    if (followed.isMissing) this.#recover(followed, list, 'history')
+    else this.#complete(followed, list, 'history')
+  }
+
+  /** Takes what a history shows of the time before this page. */
+  #complete(followed: FollowedSession, list: readonly unknown[], source: RecoverySource): void {
     const options = this.#mergeOptions(followed)
     const history = readHistory(list, this.#scope.facts)
+    if (source === 'rest') followed.addRecovered(mergeHistory(history, options).map(({ message }) => message))
     this.#handOver(followed, history)
-    if (followed.isFromStart) return
-    // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
-    for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
-      this.#log.noteMissing(message, direction)
-    followed.isFromStart = true
+    if (!followed.isFromStart) {
+      // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
+      for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
+        this.#log.noteMissing(message, direction)
+      followed.isFromStart = true
+    }
+    this.#release()
   }
 
   #mergeOptions({ opening, heardAt = 0, isFromStart }: FollowedSession): HistoryMergeOptions {
