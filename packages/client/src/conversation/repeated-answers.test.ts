@@ -60,16 +60,18 @@ describe('answers that the service sends again', () => {
     async (_case, settings) => {
       const { emulator, make, clock } = setUp({ reply, settings: { heartbeatBeforeReply: false, ...settings } })
       const token = emulator.control.issueToken()
-      let handOver: (() => void) | undefined = () => {}
-      const getToken = () => (handOver ? token : new Promise<string>(resolve => void (handOver = () => resolve(token))))
+      const waiting: (() => void)[] = []
+      let isGiven = true
+      const getToken = () => (isGiven ? token : new Promise<string>(resolve => void waiting.push(() => resolve(token))))
       const { agent, told } = make({ id: 'account', auth: { getToken } })
       await agent.initialize()
-      handOver = undefined
+      isGiven = false
       const connected = agent.connect()
       await eventually(() => emulator.control.requests().some(({ status }) => status === 101))
       emulator.control.say(lastSession(emulator), { content: 'Welcome!' })
       await eventually(() => linesOf(agent).length === 1)
-      handOver?.()
+      isGiven = true
+      for (const handOver of waiting) handOver()
       await passing(clock, connected)
       emulator.faults.add({ kind: 'repeat-answers' })
       for (let openings = 0; openings < 2; openings++) {
