@@ -625,7 +625,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'PLAY-01':
     'an emulator in a page offers a login on a page of the host: codes are bound to their challenge and used once, and return to the same origin only',
   'PLAY-02':
-    'the playground shows frames, calls, events and the transcript without tokens, session ids and values of queries',
+    'the playground shows frames, calls, events and the transcript in words, without tokens, session ids and values of queries',
   'PLAY-03':
     'the playground holds a conversation of each scenario from any static host, logins included, without a request beyond its origin',
   'PLAY-04': 'the playground shows and changes the context, and shows each state of a delivery, with its queue',

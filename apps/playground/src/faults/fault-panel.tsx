@@ -102,6 +102,9 @@ function UserChange({ users, desk }: { users: readonly string[]; desk: FaultDesk
   )
 }
 
+/** The longest time that the slider offers, in milliseconds, unless the service takes longer already. */
+const LONGEST_ANSWER_MS = 6000
+
 function AnswerTime({ desk }: { desk: FaultDesk }) {
   const ms = useStore(desk.store, ({ answerMs }) => answerMs)
   return (
@@ -110,8 +113,8 @@ function AnswerTime({ desk }: { desk: FaultDesk }) {
       <input
         type="range"
         min="0"
-        max="6000"
-        step="300"
+        max={Math.max(LONGEST_ANSWER_MS, ms ?? 0)}
+        step="100"
         value={ms ?? 0}
         disabled={ms === undefined}
         onChange={event => void desk.setAnswerTime(Number(event.currentTarget.value))}

@@ -114,6 +114,6 @@ function requestMark({ id, method, path, from, to, status }: JournalState['reque
 
 function frameMark({ id, at, direction, title, summary, tone }: JournalState['frames'][number]): Mark[] {
   if (direction === 'socket') return []
-  const label = `${direction === 'in' ? 'received' : 'sent'}: ${title} ${summary}`
+  const label = `${direction === 'in' ? 'received' : 'sent'}: ${title} ${summary}`.trimEnd()
   return [{ key: id, label, tone, from: at, to: at, isThin: true, kind: direction }]
 }

@@ -22,7 +22,7 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     id: 'help',
     title: 'Anonymous help',
     description:
-      'A help agent for everybody: no login, no portals. Answers come with sources and suggestions. To a human you talk yourself, in the part Desk.',
+      'A help agent for everybody: no login, no portals. Answers come with sources and suggestions. When you ask for a human, you answer as the colleague, in the tab Desk.',
     tryThis: ['How do I reset my router?', 'I want to talk to a human'],
     agentId: 'help',
     login: undefined,

@@ -94,6 +94,17 @@ describe.skipIf(!hasChromium())('the served playground', () => {
     await page.close()
   })
 
+  it.each([
+    ['700', '0.7 s'],
+    ['9000', '9.0 s'],
+  ])('[PLAY-06] shows a time for an answer of %s ms on the slider as in its text', async (ms, text) => {
+    const { url } = await start('--reply-delay', ms)
+    const page = await stage.open(url)
+    await expect.poll(() => page.locator('.answer-time output').textContent()).toBe(text)
+    expect(await page.getByLabel('Time for an answer').inputValue()).toBe(ms)
+    await page.close()
+  })
+
   it('[PLAY-06] sends its own policy, and serves its own files only', async () => {
     const { url } = await start()
     const page = await fetch(url)
