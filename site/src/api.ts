@@ -125,8 +125,9 @@ function sidebar(project: ProjectReflection, app: Application): object[] {
   return (project.children ?? []).map(module => ({ text: module.name, link: link(module) }))
 }
 
-/** Kinds that need a docstring: each public name, and each member of it. */
+/** Kinds that need a docstring: each module, each public name, and each member of it. */
 const DOCUMENTED =
+  ReflectionKind.Module |
   ReflectionKind.Variable |
   ReflectionKind.Function |
   ReflectionKind.Class |

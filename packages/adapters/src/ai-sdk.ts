@@ -1,3 +1,8 @@
+/**
+ * The conversation for `useChat()` of the AI SDK: a transport, and messages in its form.
+ *
+ * @module
+ */
 import type { AiAgent } from '@aiagent/client'
 import { type ConversationMessage, createConversationView } from '@aiagent/view'
 import { type PublishedMessage, withoutSession } from './published-message.ts'

@@ -1,3 +1,8 @@
+/**
+ * The snapshot of a conversation as a signal of Angular.
+ *
+ * @module
+ */
 import type { ConversationSnapshot, ConversationView } from '@aiagent/view'
 import { DestroyRef, inject, type Signal, signal } from '@angular/core'
 

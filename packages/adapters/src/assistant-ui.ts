@@ -1,3 +1,8 @@
+/**
+ * The conversation for assistant-ui, as the store of its external runtime.
+ *
+ * @module
+ */
 import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import { type PublishedMessage, withoutSession } from './published-message.ts'
 

@@ -1,3 +1,8 @@
+/**
+ * The conversation for Bot Framework WebChat, as a DirectLine connection.
+ *
+ * @module
+ */
 import type { ConversationMessage, ConversationView } from '@aiagent/view'
 import { attempt, createSubject, nextOf, type ObservableLike } from './observable.ts'
 import { withoutSession } from './published-message.ts'

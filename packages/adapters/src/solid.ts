@@ -1,3 +1,8 @@
+/**
+ * The snapshot of a conversation as a signal of Solid.
+ *
+ * @module
+ */
 import type { ConversationSnapshot, ConversationView } from '@aiagent/view'
 import { type Accessor, createSignal, onCleanup } from 'solid-js'
 

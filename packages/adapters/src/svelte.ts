@@ -1,3 +1,8 @@
+/**
+ * The snapshot of a conversation as a store of Svelte.
+ *
+ * @module
+ */
 import type { ConversationSnapshot, ConversationView } from '@aiagent/view'
 
 /** A store that Svelte reads as `$store`: assignable to `Readable` of `svelte/store`. */

@@ -1,3 +1,8 @@
+/**
+ * The snapshot of a conversation as a ref of Vue.
+ *
+ * @module
+ */
 import type { ConversationSnapshot, ConversationView } from '@aiagent/view'
 import { getCurrentInstance, onMounted, onScopeDispose, type ShallowRef, shallowRef } from 'vue'
 

@@ -1,3 +1,8 @@
+/**
+ * Examines a deployment and the platform of an agent, and names a remedy for each problem.
+ *
+ * @module
+ */
 export type { DoctorOptions } from './doctor/examination.ts'
 export {
   type DoctorCheck,

@@ -1,2 +1,6 @@
-/** Logins through `@azure/msal-browser`, which the host brings itself. */
+/**
+ * Logins through `@azure/msal-browser`, which the host brings itself.
+ *
+ * @module
+ */
 export { type MsalApplication, MsalAuthStrategy } from './auth/login/msal-strategy.ts'

@@ -1,3 +1,8 @@
+/**
+ * Spans, metrics and events of an agent for OpenTelemetry.
+ *
+ * @module
+ */
 export { type Instrumentation, type InstrumentOptions, instrument } from './otel/instrument.ts'
 export type {
   TelemetryContext,

@@ -1,6 +1,8 @@
-/*
+/**
  * The code that signs users in: loaded on demand by the core entry, and imported here by hosts that serve the callback page,
  * construct a login themselves, or run the login of a deployment outside a page.
+ *
+ * @module
  */
 export type { PKCEAuthConfig } from './auth/auth-strategy.ts'
 export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/login/callback-page.ts'

@@ -1,4 +1,8 @@
-/** The client in React Native: its platform and its store, from modules that the host brings itself. */
+/**
+ * The client in React Native: its platform and its store, from modules that the host brings itself.
+ *
+ * @module
+ */
 export { type AbortGlobals, completeAbortSignals } from './platform/abort-signals.ts'
 export {
   type AppStateLike,

@@ -1,4 +1,8 @@
-/** Stores that programs share, by any driver of the package `unstorage`, which the host brings itself. */
+/**
+ * Stores that programs share, by any driver of the package `unstorage`, which the host brings itself.
+ *
+ * @module
+ */
 export {
   type UnstorageCacheOptions,
   type UnstorageLike,

@@ -1,3 +1,8 @@
+/**
+ * A round button that opens the chat: `<ai-agent-launcher>`.
+ *
+ * @module
+ */
 import { AiAgentLauncherElement } from './launcher-element.ts'
 
 export { AiAgentLauncherElement }

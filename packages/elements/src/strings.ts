@@ -1,3 +1,8 @@
+/**
+ * The texts of the chat element, and further languages.
+ *
+ * @module
+ */
 import type { ChatStrings } from './strings/chat-strings.ts'
 import { findLanguage, loadStrings } from './strings/languages.ts'
 

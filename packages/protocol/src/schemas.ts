@@ -1,6 +1,9 @@
-/*
- * The shapes of the wire as valibot schemas, for programs that compose or describe them: `@aiagent/protocol/schemas`.
+/**
+ * The shapes of the wire as valibot schemas, for programs that compose or describe them.
+ *
  * They read exactly as the parse functions of the main entry, which need no library; property tests compare both.
+ *
+ * @module
  */
 export {
   ClientMessageSchema,

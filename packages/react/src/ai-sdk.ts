@@ -1,3 +1,8 @@
+/**
+ * A hook with the shape of `useChat()`, for components of the AI SDK.
+ *
+ * @module
+ */
 'use client'
 
 export {

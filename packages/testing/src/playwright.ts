@@ -1,3 +1,8 @@
+/**
+ * Fixtures for Playwright: an emulated service on a port, and the audit of privacy for a page.
+ *
+ * @module
+ */
 export {
   type AuditedPage,
   type AuditedPageHost,

@@ -1,3 +1,9 @@
+/**
+ * A colleague at the desk of the emulator, as the live desk of a conversation view.
+ *
+ * @module
+ */
+
 /** How {@link emulatorDesk} reaches the emulator. */
 export interface EmulatorDeskOptions {
   /** Address of the emulator: the endpoint of the agent. */

@@ -1,3 +1,8 @@
+/**
+ * The emulator on a port, its articles and stored state, and the fault proxy. For Node.
+ *
+ * @module
+ */
 export { type Article, parseArticle } from '../knowledge/article.ts'
 export { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 export { loadKnowledge } from '../knowledge/node-loader.ts'
