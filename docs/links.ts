@@ -1,12 +1,12 @@
 /** A block of code with its fences. */
 export const FENCED = /^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm
-const LINK = /\]\(([^)\s]+)\)/g
+const LINK = /\]\(([^)\s]+)\)|\s(?:src|srcset)="([^"\s]+)"/g
 const HEADING = /^#{1,6} (.+)$/gm
 
-/** Links of a Markdown text to files in the repository, except those in code blocks. */
+/** Links of a Markdown text to files in the repository, and its pictures, also those in HTML; except those in code. */
 export function localLinks(markdown: string): string[] {
-  return [...markdown.replace(FENCED, '').matchAll(LINK)]
-    .map(([, target = '']) => target)
+  return [...markdown.replace(FENCED, '').replace(CODE_SPAN, '').matchAll(LINK)]
+    .map(([, target, picture = '']) => target ?? picture)
     .filter(target => !/^[a-z]+:/i.test(target))
 }
 
