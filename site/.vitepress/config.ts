@@ -35,8 +35,9 @@ export default defineConfig({
         // that it uses nothing from outside.
         miniSearch: {
           searchOptions: {
-            // Short words find too much else: "mode" would find "code".
-            fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
+            // Short words find too much else: "mode" would find "code", and "theme" would find "there".
+            fuzzy: (term: string) => (term.length > 5 ? 0.2 : false),
+            boost: { title: 6, titles: 3, text: 2 },
             boostDocument: (id: string) =>
               /\/(?:architecture|decisions|performance|faults|fleets|endurance|mutation|contributing|changelog|security|files\/|packages\/|protocol|specification)/.test(
                 id,
@@ -47,13 +48,14 @@ export default defineConfig({
                   : 1,
           },
         },
-        // Of the API only names: its texts are many, and each search would load them.
+        // Of the API only names: its texts are many, and each search would load them. The keywords of a page, a comment that no reader
+        // sees, are words that its text does not use.
         _render: (source, env, markdown) =>
           env.relativePath.startsWith('api/')
             ? markdown.render(/^# .+$/m.exec(source)?.[0] ?? '', env)
             : env.frontmatter?.search === false
               ? ''
-              : markdown.render(source, env),
+              : markdown.render(source.replace(/^<!-- keywords: (.+) -->$/m, '$1'), env),
       },
     },
     outline: [2, 3],

@@ -23,7 +23,7 @@ export function writeTextsForModels(pages: readonly Page[], sections: readonly S
 /** Without the marks of copies, and without frames. */
 function plain(text: string): string {
   return text
-    .replace(/^<!-- .+ -->\n/gm, '')
+    .replace(/^<!-- .+ -->\n\n?/gm, '')
     .replace(/\n## Try it here\n[\s\S]*$/, '\n')
     .replace(/\]\(\/([\w-]+)(#[^)]*)?\)/g, '](./$1.md$2)')
 }

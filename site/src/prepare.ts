@@ -18,13 +18,8 @@ const PLAYGROUND: Readonly<Record<string, string>> = {
   'apps/playground/README.md': 'It runs in this page:',
 }
 
-/** The program that the home page shows, and beside it the chat element over the emulator. */
+/** The program that the home page shows. */
 const HELLO = join(ROOT, 'examples', 'hello.ts')
-const ELEMENT_FRAME =
-  '<iframe class="element" src="BASE_URL/live/element.html" title="The chat element: ask it how to reset a router"></iframe>\n'
-
-const PLAYGROUND_FRAME =
-  '<iframe class="playground" src="BASE_URL/live/index.html" title="Playground: a chat with the emulator" loading="lazy"></iframe>\n'
 
 /** The section of the site, read from the table of contents of the guide. */
 export function guideSections(): Section[] {
@@ -62,7 +57,7 @@ export function preparePages(base: string): Page[] {
       cpSync(join(ROOT, path), join(PAGES, 'public', route))
     } else write(`${route}.md`, filePage(path))
   }
-  write('index.md', homePage(sections, base))
+  write('index.md', homePage(sections))
   return pages
 }
 
@@ -71,7 +66,7 @@ function preparePage(path: string, base: string): { page: Page; targets: readonl
   const isFolder = (target: string) => statSync(join(ROOT, target), { throwIfNoEntry: false })?.isDirectory() === true
   const { text, targets } = routeLinks(path, markdown, isFolder)
   const sentence = PLAYGROUND[path]
-  const frame = sentence === undefined ? '' : `${sentence}\n\n${atBase(PLAYGROUND_FRAME, base)}`
+  const frame = sentence === undefined ? '' : `${sentence}\n\n${playgroundFrame(base)}`
   // Text between angle brackets and braces belongs to Vue otherwise.
   const safe = outsideOfBlocks(text, part => part.replaceAll('{{', '&#123;&#123;'))
   const [, title = path] = /^# (.+)$/m.exec(markdown) ?? []
@@ -83,8 +78,9 @@ function preparePage(path: string, base: string): { page: Page; targets: readonl
   return { page: { path, route: routeOf(path), title: title.replaceAll('`', ''), text: shown || safe }, targets }
 }
 
-function atBase(html: string, base: string): string {
-  return html.replace('BASE_URL', base.replace(/\/$/, ''))
+function playgroundFrame(base: string): string {
+  const src = `${base.replace(/\/$/, '')}/live/index.html`
+  return `<iframe class="playground" src="${src}" title="Playground: a chat with the emulator" loading="lazy"></iframe>\n`
 }
 
 /** A file that a document names: its text, or the names in a folder. */
@@ -100,7 +96,7 @@ function filePage(path: string): string {
   return `${head}# ${basename(path)}\n\n\`${path}\`\n\n${fence}${extname(path).slice(1)}\n${text}\n${fence}\n`
 }
 
-function homePage(sections: readonly Section[], base: string): string {
+function homePage(sections: readonly Section[]): string {
   const features = sections.map(({ title, text, pages }) => ({
     title,
     details: text,
@@ -122,7 +118,7 @@ function homePage(sections: readonly Section[], base: string): string {
   }
   const [, program = ''] = /#region main\n([\s\S]*?)\/\/ #endregion/.exec(readFileSync(HELLO, 'utf8')) ?? []
   // JSON is YAML.
-  return `---\n${JSON.stringify(front)}\n---\n\n<div class="home">\n\n\`\`\`ts\n${program}\`\`\`\n\n${atBase(ELEMENT_FRAME, base)}\n</div>\n`
+  return `---\n${JSON.stringify(front)}\n---\n\n## In a program\n\n\`\`\`ts\n${program}\`\`\`\n`
 }
 
 function write(name: string, text: string): void {

@@ -7,4 +7,5 @@ import './styles/element.css'
 const { endpoint, environment } = createPageService()
 const chat = document.createElement('ai-agent-chat')
 chat.agent = new AiAgent({ id: 'help', endpoint, resume: true }, environment)
+chat.suggestions = ['How do I reset my router?', 'Why is my Wi-Fi slow?', 'How long is the warranty?']
 document.body.append(chat)
