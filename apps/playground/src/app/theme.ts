@@ -1,3 +1,5 @@
+import { browserStore } from '../ui/browser-store.ts'
+
 /** Colours of the page. */
 export type Theme = 'auto' | 'light' | 'dark'
 
@@ -6,13 +8,17 @@ const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
 
 /** The theme that was chosen in this browser. */
 export function readTheme(): Theme {
-  const stored = localStorage.getItem(KEY)
+  const stored = browserStore('localStorage')?.getItem(KEY)
   return THEMES.find(theme => theme === stored) ?? 'auto'
 }
 
 /** Applies and stores a theme. */
 export function showTheme(theme: Theme): void {
-  localStorage.setItem(KEY, theme)
+  try {
+    browserStore('localStorage')?.setItem(KEY, theme)
+  } catch {
+    // A full store costs the choice after a reload.
+  }
   document.documentElement.dataset['theme'] = theme
 }
 

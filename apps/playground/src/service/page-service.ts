@@ -1,4 +1,5 @@
 import { createEmulator, createKnowledgeReply, type Emulator, parseArticle } from '@aiagent/emulator'
+import { browserStore } from '../ui/browser-store.ts'
 import { createControls } from './controls.ts'
 import type { Service } from './service.ts'
 import { createSessionStateStore } from './session-state-store.ts'
@@ -17,13 +18,14 @@ export function createPageService(): Service {
   const articles = Object.entries(ARTICLES).map(([path, text]) =>
     parseArticle(text, path.slice(path.lastIndexOf('/') + 1)),
   )
+  const storage = browserStore('sessionStorage')
   const emulator = createEmulator({
     origin: ORIGIN,
     // Other ids in each tab and on each day.
     seed: crypto.getRandomValues(new Uint32Array(1))[0] ?? 1,
     loginPage: new URL('login.html', location.href).href,
     reply: createKnowledgeReply(articles),
-    store: createSessionStateStore(sessionStorage),
+    ...(storage && { store: createSessionStateStore(storage) }),
     // A service on the same machine answers too fast to be watched.
     settings: { answerDelayMs: 40, answerJitterMs: 90, replyDelayMs: 900 },
   })

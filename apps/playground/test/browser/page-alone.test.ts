@@ -65,6 +65,27 @@ describe.skipIf(!hasChromium())('the playground on a static host', () => {
     expect(stage.complaints).toEqual([])
   })
 
+  it('[PLAY-03] holds a conversation where the browser refuses to store anything', async () => {
+    const page = await stage.open(host.page, () => {
+      for (const name of ['localStorage', 'sessionStorage'])
+        Object.defineProperty(window, name, {
+          get: () => {
+            throw new DOMException('Access is denied for this document.', 'SecurityError')
+          },
+        })
+    })
+    const visitor = new Visitor(page)
+    await visitor.sees('connected')
+    await visitor.says('hello')
+    await visitor.reads('What can I help you with?')
+    await page.getByRole('button', { name: 'Theme: as the system' }).click()
+    await page.getByRole('button', { name: 'Theme: light' }).waitFor()
+    await visitor.opens('Self-service')
+    await page.locator('ai-agent-chat').getByRole('button', { name: 'Returns' }).click()
+    await visitor.sees('connected')
+    expect(stage.complaints).toEqual([])
+  })
+
   it('[PLAY-02] shows frames, calls and the transcript without a token', async () => {
     const page = await stage.open(`${host.page}#scenario=help`)
     const visitor = new Visitor(page)

@@ -14,8 +14,8 @@ export interface Stage {
   readonly requested: string[]
   /** Errors of pages, and violations of their policies. */
   readonly complaints: string[]
-  /** Opens a page in its own window. */
-  open(address: string): Promise<Page>
+  /** Opens a page in its own window, before whose scripts another one may run. */
+  open(address: string, script?: () => void): Promise<Page>
   close(): Promise<void>
 }
 
@@ -44,8 +44,9 @@ export async function startStage(): Promise<Stage> {
     chromium,
     requested,
     complaints,
-    open: async address => {
+    open: async (address, script) => {
       const { context, newPage } = await chromium.newWindow()
+      if (script) await context.addInitScript(script)
       context.on('request', request => requested.push(request.url()))
       context.on('console', message => {
         // The browser reports a refused upgrade itself, and the missing icon of the emulator's login page.
