@@ -24,8 +24,8 @@ export interface AiAgentConfig {
    */
   endpoint: string
   /**
-   * How access tokens are obtained: a config object such as `{ type: 'pre-auth', accessToken }` or
-   * `{ type: 'pkce', config }`, an object with `getToken()`, or a full `AuthStrategy`.
+   * How access tokens are obtained: a config object whose `type` is `anonymous`, `pre-auth`, `client-credentials` or `pkce`, such as
+   * `{ type: 'pre-auth', accessToken }`, an object with `getToken()`, or a full `AuthStrategy`.
    *
    * Without it the agent uses an anonymous token. An agent that requires users then signs them in at the deployment's
    * identity provider.
