@@ -11,12 +11,12 @@ import {
   type UserProfile,
 } from '@aiagent/protocol'
 import { notInitialized } from './errors.ts'
-import type { ApiHelper } from './rest/api-helper.ts'
+import type { RestClient } from './rest/rest-client.ts'
 
-/** The deployment's addresses, and the helper for its calls. */
+/** The deployment's addresses, and the client for its calls. */
 export interface Deployment {
   readonly deployment: DeploymentInfo
-  readonly api: ApiHelper
+  readonly api: RestClient
 }
 
 /** What must be loaded before a chat can be opened. */
@@ -129,7 +129,7 @@ export class AgentFacts {
    *
    * @throws {SDKError} code NOT_INITIALIZED while the deployment is not known
    */
-  get api(): ApiHelper {
+  get api(): RestClient {
     if (this.deployment) return this.deployment.api
     throw notInitialized('The deployment is not known yet')
   }

@@ -4,6 +4,7 @@ import type { Logger } from '../src/logger.ts'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import type { Environment } from '../src/platform/environment.ts'
 import type { ApiHelper } from '../src/rest/api-helper.ts'
+import type { RestClient } from '../src/rest/rest-client.ts'
 import { AgentScope } from '../src/scope.ts'
 
 interface ScopeSetUp {
@@ -37,7 +38,7 @@ export function setUpScope({
   })
   scope.facts.setDeployment({
     deployment: { apiDomain: 'a.test', aiAgentDomain: 'a.test', capabilities } as never,
-    api: api as ApiHelper,
+    api: clientOf(api),
   })
   scope.facts.setAgent({ agentId: 'help', name: 'Help Centre', isAuthenticated } as never)
   return scope
@@ -50,4 +51,11 @@ export function listen<Type extends AgentEventType>(
   listener: (payload: AgentEvent<Type>['payload']) => void,
 ): void {
   scope.events.on(type, event => listener((event as AgentEvent<Type>).payload))
+}
+
+/** A client whose calls are answered by methods of the same names. */
+export function clientOf(api: Partial<ApiHelper>): RestClient {
+  const answers = api as Record<string, (options: unknown) => unknown>
+  const call = ({ name }: { name: string }, options: object) => answers[name]?.(options)
+  return { call, invalidateCache: (name: string) => answers['invalidateCache']?.(name) } as unknown as RestClient
 }

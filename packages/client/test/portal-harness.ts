@@ -11,7 +11,7 @@ import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import type { ApiHelper } from '../src/rest/api-helper.ts'
 import type { Awaitable } from '../src/storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
-import { setUpScope } from './fake-scope.ts'
+import { clientOf, setUpScope } from './fake-scope.ts'
 import { FakeStorage } from './fake-service.ts'
 
 /** Response of the fake API: a value, an error to throw, or a function of the options. */
@@ -112,7 +112,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
   }: Partial<RunInput> = {}) => {
     Object.assign(scope, { params: params(given) })
     getToken = token
-    const loaded = { deployment: { tenant_identifier: 'acme' }, api: helper, agent } as LoadedAgent
+    const loaded = { deployment: { tenant_identifier: 'acme' }, api: clientOf(helper), agent } as LoadedAgent
     return { loaded, context: {}, ...more }
   }
   const names = () => told.map(([name]) => name)

@@ -17,7 +17,7 @@ function setUp() {
   const authentication = new AuthenticationService()
   const start = new Start(scope, { authentication, context: new ContextStore(scope), masking: new Masking({}) })
   const answers: ((user: { id: string }) => void)[] = []
-  const api = { getUserDetails: () => new Promise(resolve => answers.push(resolve)) }
+  const api = { call: () => new Promise(resolve => answers.push(resolve)) }
   const loaded = { deployment: {}, agent: { isAuthenticated: true }, api } as unknown as LoadedAgent
   const load = async () => {
     const before = answers.length

@@ -8,7 +8,8 @@ import { ApiError, AuthError, type AuthErrorReason, abortedError, Initialization
 import type { Deployment, LoadedAgent } from '../facts.ts'
 import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
 import { feature } from '../platform/feature.ts'
-import { ApiHelper } from '../rest/api-helper.ts'
+import { getAgentDetails, getCustomerDetails, getUserDetails } from '../rest/core-calls.ts'
+import { loadDeploymentInfo, RestClient } from '../rest/rest-client.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
@@ -118,9 +119,9 @@ export class Start {
     const { config, params, environment, logger, facts, reportRateLimit: onRateLimited } = this.#scope
     const { endpoint, cache } = config
     const authentication = this.#authentication
-    const deployment = await ApiHelper.loadDeploymentInfo(endpoint, cache, { environment, signal, onRateLimited })
+    const deployment = await loadDeploymentInfo(endpoint, cache, { environment, signal, onRateLimited })
     const { shortUrlTemplate } = params
-    const api = new ApiHelper(
+    const api = new RestClient(
       {
         apiDomain: deployment.apiDomain,
         cache,
@@ -178,7 +179,8 @@ export class Start {
     if (authentication.isPKCEStrategy()) await authentication.useAnonymousToken(known)
     signal.throwIfAborted()
     // A stored login that has expired may have to ask the user for the token of this call.
-    const fetchDetails = () => authentication.cancellable(signal, () => api.getAgentDetails({ agentId: id, signal }))
+    const fetchDetails = () =>
+      authentication.cancellable(signal, () => api.call(getAgentDetails, { agentId: id, signal }))
     const agent = await fetchDetails().catch(async error => {
       await this.#renewRefusedToken(error)
       signal.throwIfAborted()
@@ -309,7 +311,9 @@ function fetchUser(
   signal: AbortSignal | undefined,
 ): Promise<UserDetails | null> {
   const isCustomer = usesPortalProfile(agent, params)
-  return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
+  return (isCustomer ? api.call(getCustomerDetails, { signal }) : api.call(getUserDetails, { signal })).catch(
+    () => null,
+  )
 }
 
 /** Loads the masking rules of the agent (FLOW-19). Never fails: a warning gives the reason. */

@@ -2,6 +2,7 @@ import { addMessageId, encodeMessage, isSessionRefusal, PERSONA, ROLE } from '@a
 import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
 import { type MessageLog, recordOwnFrame } from '../log/message-log.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
+import { getAiAgentSession, getPreviousTranscript } from '../rest/core-calls.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
@@ -139,7 +140,7 @@ export class ChatSession {
     const portal = facts.selection?.portal
     const context = portal ? withPortalAttribute(attributes ?? {}, portal.id) : attributes && { ...attributes }
     const { agentId } = facts
-    return facts.api.getAiAgentSession({ agentId, ...(context && { context }), signal })
+    return facts.api.call(getAiAgentSession, { agentId, ...(context && { context }), signal })
   }
 
   /** Uses a session that was created for this client. */
@@ -300,7 +301,7 @@ export class ChatSession {
   /** Loads what was said in a session, which the service refuses for an unknown one. */
   loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
     const { facts } = this.#scope
-    return facts.api.getPreviousTranscript({ agentId: facts.agentId, sessionId, signal })
+    return facts.api.call(getPreviousTranscript, { agentId: facts.agentId, sessionId, signal })
   }
 
   /** The history of the open session was read. */

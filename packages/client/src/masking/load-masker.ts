@@ -1,4 +1,5 @@
 import type { LoadedAgent } from '../facts.ts'
+import { getMaskingPatterns } from '../rest/service-calls.ts'
 import type { AgentScope } from '../scope.ts'
 import { createDataMasker } from './data-masker.ts'
 import type { FoundRules, MaskingUnavailableReason } from './masking.ts'
@@ -35,7 +36,7 @@ export async function loadMasker(
       'department_missing',
       'This agent masks content but has no department, so there are no rules for it.',
     )
-  const masker = createDataMasker(await api.getMaskingPatterns({ departmentId, signal }))
+  const masker = createDataMasker(await api.call(getMaskingPatterns, { departmentId, signal }))
   const { refused, ruleCount } = masker
   if (refused.length > 0) {
     for (const { name, reason } of refused) logger.warn(`The masking pattern "${name}" is not used: it ${reason}.`)

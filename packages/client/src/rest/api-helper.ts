@@ -1,31 +1,18 @@
-import {
-  type AgentDetails,
-  type AgentListItem,
-  type DeploymentInfo,
-  type MaskingPatterns,
-  type Portal,
-  type PortalDetails,
-  ProtocolError,
-  QUERY,
-  type Reader,
-  restBase,
-  type UserDetails,
-  type UserProfile,
+import type {
+  AgentDetails,
+  AgentListItem,
+  DeploymentInfo,
+  MaskingPatterns,
+  Portal,
+  PortalDetails,
+  UserDetails,
+  UserProfile,
 } from '@aiagent/protocol'
 import { requireAddress } from '../check-config.ts'
-import { ApiError, AuthError } from '../errors.ts'
-import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
+import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
-import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
-import { untilAborted } from '../util/abort.ts'
-import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
-import { isOnThisMachine } from '../util/loopback.ts'
-import { Opaque } from '../util/opaque.ts'
-import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type {
-  ApiCallOptions,
   ApiHelperConfig,
   GetAgentDetailsOptions,
   GetAgentsByPortalOptions,
@@ -42,17 +29,9 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
-import { failed, request, type UnsentCall } from './http-client.ts'
-import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
-import type { Given, RestCall, Send } from './service-calls.ts'
+import * as core from './core-calls.ts'
+import { empty, loadDeploymentInfo, openSharedStore, RestClient, shared } from './rest-client.ts'
 import * as calls from './service-calls.ts'
-
-/** Where all agents of the page or process store the deployment info. @default in the stores of their environment */
-let sharedAdapter: CacheAdapter | undefined
-/** How often deployment info has been cleared. */
-let clearings = 0
-/** The same of each place, when it was last used: what is older is not read. */
-const clearedAt = /* @__PURE__ */ new WeakMap<object, number>()
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -60,23 +39,12 @@ const clearedAt = /* @__PURE__ */ new WeakMap<object, number>()
  * A failing call rejects with an {@link ApiError} that names it. A call that needs a token and has none rejects with an
  * {@link AuthError} (`token_missing`) before any request.
  */
-export class ApiHelper extends Opaque {
-  readonly #environment: Environment
-  readonly #config: ApiHelperConfig
-  readonly #cache: KeyedStore
-  /** Part of the key of each response. */
-  readonly #api: string
-  #language = DEFAULT_LANGUAGE
+export class ApiHelper {
+  readonly #client: RestClient
 
   /** @param environment replaces parts of the platform, as the second argument of `AiAgent` does */
   constructor(config: ApiHelperConfig, environment?: Partial<Environment>) {
-    super()
-    const { apiDomain, cache, language, logger } = config
-    this.#environment = resolveEnvironment(environment)
-    this.#config = config
-    this.#cache = new KeyedStore(KINDS.response, { environment: this.#environment, cache, logger })
-    this.#api = restBase(apiDomain)
-    this.setLanguage(language)
+    this.#client = new RestClient(config, environment)
   }
 
   /**
@@ -92,29 +60,14 @@ export class ApiHelper extends Opaque {
     cache?: CacheConfig,
     options: GetDeploymentInfoOptions = {},
   ): Promise<DeploymentInfo> {
-    return ApiHelper.loadDeploymentInfo(requireAddress({ endpoint }), cache, options)
-  }
-
-  /**
-   * As {@link ApiHelper.getDeploymentInfo}.
-   *
-   * @internal
-   * @param base address of the endpoint, with its scheme
-   */
-  static loadDeploymentInfo(
-    base: string,
-    cache: CacheConfig | undefined,
-    { environment, signal, onRateLimited }: GetDeploymentInfoOptions,
-  ): Promise<DeploymentInfo> {
-    const helper = new ApiHelper({ apiDomain: base, cache, onRateLimited }, environment)
-    return helper.#call(calls.getDeploymentInfo, { signal })
+    return loadDeploymentInfo(requireAddress({ endpoint }), cache, options)
   }
 
   /**
    * Replaces the store of the deployment info for all agents of the page or process; undefined restores the default.
    */
   static setStaticCacheAdapter(adapter: CacheAdapter | undefined): void {
-    sharedAdapter = adapter
+    shared.adapter = adapter
   }
 
   /**
@@ -122,23 +75,23 @@ export class ApiHelper extends Opaque {
    * the host has given to agents is emptied before it is read again.
    */
   static async clearDeploymentInfoCache(): Promise<void> {
-    clearings++
+    shared.clearings++
     await empty(openSharedStore('deploymentInfo', defaultEnvironment()))
   }
 
   /** Sets the language of calls that send one; null, undefined and blank set `en-us`. */
   setLanguage(code: string | null | undefined): void {
-    this.#language = code?.trim() || DEFAULT_LANGUAGE
+    this.#client.setLanguage(code)
   }
 
   /** The language as it was set. */
   getLanguage(): string {
-    return this.#language
+    return this.#client.language
   }
 
   /** Loads the details of an agent. The result always contains the agent's id. */
   getAgentDetails(options: GetAgentDetailsOptions): Promise<AgentDetails> {
-    return this.#call(calls.getAgentDetails, options)
+    return this.#client.call(core.getAgentDetails, options)
   }
 
   /**
@@ -149,37 +102,37 @@ export class ApiHelper extends Opaque {
    *   possible
    */
   getAiAgentSession(options: GetAiAgentSessionOptions): Promise<string> {
-    return this.#call(calls.getAiAgentSession, options)
+    return this.#client.call(core.getAiAgentSession, options)
   }
 
   /** Loads all portals, optionally of one department. All pages are loaded; a page that fails fails the call. */
   getPortals(options: GetPortalsOptions = {}): Promise<Portal[]> {
-    return this.#call(calls.getPortals, options)
+    return this.#client.call(calls.getPortals, options)
   }
 
   /** Loads the portals of the signed-in user, all pages. */
   getMyPortals(options: GetMyPortalsOptions = {}): Promise<Portal[]> {
-    return this.#call(calls.getMyPortals, options)
+    return this.#client.call(calls.getMyPortals, options)
   }
 
   /** Loads the details of a portal; null for an empty response. */
   getPortalDetails(options: GetPortalDetailsOptions): Promise<PortalDetails | null> {
-    return this.#call(calls.getPortalDetails, options)
+    return this.#client.call(calls.getPortalDetails, options)
   }
 
   /** Loads the agents of a portal. A response that is not a list counts as empty. */
   getAgentsByPortal(options: GetAgentsByPortalOptions): Promise<AgentListItem[]> {
-    return this.#call(calls.getAgentsByPortal, options)
+    return this.#client.call(calls.getAgentsByPortal, options)
   }
 
   /** Loads the profiles of the user in a portal. */
   getUserProfiles(options: GetUserProfilesOptions): Promise<UserProfile[]> {
-    return this.#call(calls.getUserProfiles, options)
+    return this.#client.call(calls.getUserProfiles, options)
   }
 
   /** Stores the user's selected profile at the service, and removes every cached list of profiles. */
   selectUserProfile(options: SelectUserProfileOptions): Promise<void> {
-    return this.#call(calls.selectUserProfile, options)
+    return this.#client.call(calls.selectUserProfile, options)
   }
 
   /**
@@ -187,27 +140,27 @@ export class ApiHelper extends Opaque {
    * signal is aborted.
    */
   getUserDetails(options: GetUserDetailsOptions = {}): Promise<UserDetails | null> {
-    return this.#call(calls.getUserDetails, options)
+    return this.#client.call(core.getUserDetails, options)
   }
 
   /** Loads the signed-in customer; null as for getUserDetails(). Needs the scope `core.customermgr.read`. */
   getCustomerDetails(options: GetCustomerDetailsOptions = {}): Promise<UserDetails | null> {
-    return this.#call(calls.getCustomerDetails, options)
+    return this.#client.call(core.getCustomerDetails, options)
   }
 
   /** Loads the masking rules of a department. */
   getMaskingPatterns(options: GetMaskingPatternsOptions): Promise<MaskingPatterns> {
-    return this.#call(calls.getMaskingPatterns, options)
+    return this.#client.call(calls.getMaskingPatterns, options)
   }
 
   /** Loads the connected apps of an agent, as the service lists them. Needs no token. */
   getConnectedApps(options: GetConnectedAppsOptions): Promise<unknown> {
-    return this.#call(calls.getConnectedApps, options)
+    return this.#client.call(calls.getConnectedApps, options)
   }
 
   /** Loads the messages of an earlier session, as the service lists them. Never cached. */
   getPreviousTranscript(options: GetPreviousTranscriptOptions): Promise<unknown[]> {
-    return this.#call(calls.getPreviousTranscript, options)
+    return this.#client.call(core.getPreviousTranscript, options)
   }
 
   /**
@@ -218,9 +171,8 @@ export class ApiHelper extends Opaque {
    * @param token access token of the user, if no call with it was made through this helper
    * @throws when the store failed or did not answer within 10 seconds: entries may remain
    */
-  async clearUserCache(token?: string): Promise<void> {
-    const user = this.#cache.isShared && token ? subjectFingerprint(token) : undefined
-    await this.#cache.removeUsers({ api: this.#api }, user)
+  clearUserCache(token?: string): Promise<void> {
+    return this.#client.clearUserCache(token)
   }
 
   /** Removes every cached response. */
@@ -229,193 +181,12 @@ export class ApiHelper extends Opaque {
   }
 
   /** Removes the cached responses of one call, such as `'getAgentDetails'`; without a name, all of them. */
-  async invalidateCache(name?: string): Promise<void> {
-    try {
-      await this.#cache.remove({}, { text: name })
-    } catch (error) {
-      const { logger } = this.#config
-      const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'
-      if (logger) logger.warn(message, { error })
-      else this.#environment.console.warn(message, error)
-    }
+  invalidateCache(name?: string): Promise<void> {
+    return this.#client.invalidateCache(name)
   }
 
-  /** Makes a call: its cached response while that is fresh, otherwise the response of the service. */
-  async #call<Options extends ApiCallOptions, Wire, Result>(
-    row: RestCall<Options, Wire, Result>,
-    options: Options,
-  ): Promise<Result> {
-    const { apiDomain, endpoint = apiDomain, onRateLimited = this.#logRateLimit } = this.#config
-    const { path, secret, about, language } = row
-    const values = { ...options } as Record<string, unknown>
-    for (const [option, value] of Object.entries(row.defaults ?? {})) values[option] = textOf(values[option]) || value
-    const given = values as unknown as Given<Options>
-    const accepted = language && toAcceptLanguage(this.#language)
-    const call: UnsentCall<Wire> = {
-      ...row,
-      method: row.method ?? 'GET',
-      base: (given as { apiDomain?: string }).apiDomain || apiDomain,
-      path: path(given),
-      publicPath: path(secret ? { ...given, [secret]: `:${secret}` } : given),
-      secret: secret && textOf(given[secret]),
-      about: about?.(given),
-      bareToken: row.auth === 'bare',
-      headers: accepted ? { Accept: 'application/json', 'Accept-Language': accepted } : undefined,
-      parse: row.parse && row.addresses ? withAllowedAddresses(row.parse, row.addresses, endpoint) : row.parse,
-      onRateLimited,
-      onLeftOut: reason => {
-        this.#config.logger?.warn(`${row.name} leaves out an entry that cannot be used: ${reason}`)
-        options.onLeftOut?.(reason)
-      },
-    }
-    const { signal } = options
-    const wire = await this.#load(row, given, call, options).catch((error: unknown) => {
-      // The reason of the signal of the caller does not name the call.
-      if (signal?.aborted && !(error instanceof ApiError)) throw failed(call, error)
-      if (row.isOptional && error instanceof ApiError && error.reason !== 'aborted') return undefined
-      throw error
-    })
-    // Not awaited: the responses are not read from now on, also while a slow store still has them.
-    if (row.outdates) void this.invalidateCache(row.outdates)
-    if (row.isOptional && wire === undefined) return null as Result
-    return row.result ? row.result(wire as Wire, given) : (wire as unknown as Result)
-  }
-
-  async #load<Options extends ApiCallOptions, Wire>(
-    row: RestCall<Options, Wire, unknown>,
-    given: Given<Options>,
-    call: UnsentCall<Wire>,
-    options: Options,
-  ): Promise<Wire> {
-    // Get the token first: cached responses are only for callers who could make the request.
-    const token = row.auth === 'none' ? undefined : await this.#token(call, options)
-    const language = row.language === 'both' ? toLangParameter(this.#language) : undefined
-    const own = (options as { shortUrlTemplate?: string }).shortUrlTemplate
-    const shortUrlTemplate = (row.hasTemplate && (textOf(own) || textOf(this.#config.shortUrlTemplate))) || undefined
-    const fetch = (signal: AbortSignal | undefined, accessToken = token): Promise<Wire> => {
-      const send: Send<Wire> = ({ query, method } = {}) =>
-        request(this.#environment, {
-          ...call,
-          method: method ?? call.method,
-          query: queryOf(
-            {
-              [QUERY.LANGUAGE]: language,
-              ...query,
-              ...row.query?.(given),
-              [QUERY.SHORT_URL_TEMPLATE]: shortUrlTemplate,
-            },
-            row.hasPlainDollar,
-          ),
-          body: method ? undefined : row.body?.(given),
-          token: accessToken,
-          signal,
-        })
-      return row.load ? row.load(send, given, message => this.#config.logger?.warn(message)) : send()
-    }
-    const { keptBy, sharedAs, name } = row
-    if (!keptBy) return row.renews ? this.#renewing(fetch, token, options.signal) : fetch(options.signal)
-    const languages = [language, call.headers?.['Accept-Language']].filter(Boolean).join() || undefined
-    const parameters: Record<string, string | undefined> = { language: languages, shortUrlTemplate }
-    for (const option of keptBy) parameters[option] = textOf(given[option]) || undefined
-    const user = row.perUser && token ? subjectFingerprint(token) : undefined
-    const store = sharedAs ? openSharedStore(sharedAs, this.#environment, this.#config.cache?.enabled) : this.#cache
-    const key = store.key(sharedAs ? { deployment: this.#api } : { name, ...parameters, api: this.#api, user })
-    return store.load(key, fetch, options.signal, row.parseKept ?? call.parse) as Promise<Wire>
-  }
-
-  /** Repeats a call once with a new token if the service rejects the token, as far as there is a new one. */
-  async #renewing<Wire>(
-    fetch: (signal: AbortSignal | undefined, token?: string) => Promise<Wire>,
-    token: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<Wire> {
-    try {
-      return await fetch(signal)
-    } catch (refused) {
-      const { refreshToken } = this.#config
-      if (!(refused instanceof ApiError && refused.status === 401) || !refreshToken) throw refused
-      const renewed = await untilAborted(refreshToken(), signal).catch((cause: unknown) => {
-        signal?.throwIfAborted()
-        refused.cause = cause
-      })
-      if (!renewed || renewed === token) throw refused
-      return fetch(signal, renewed)
-    }
-  }
-
-  /**
-   * The access token of a call.
-   *
-   * @throws {AuthError} reason `token_missing` when there is none
-   */
-  async #token({ name }: UnsentCall<unknown>, { authToken, signal }: ApiCallOptions): Promise<string> {
-    const own = typeof authToken === 'string' ? authToken.trim() : authToken
-    const given = own || (await untilAborted(Promise.resolve(this.#config.getToken?.()), signal))
-    const token = tokenIn(given)
-    if (token) return token
-    throw new AuthError(
-      `${name} needs an access token, and it ${whyNoToken(given)}. Pass authToken, or getToken to the constructor.`,
-      'token_missing',
-    )
-  }
-
-  readonly #logRateLimit: RateLimitCallback = ({ operation, retryInMs }) => {
-    this.#config.logger?.warn(`${operation} is repeated in ${retryInMs} ms: the service limits the rate of calls.`)
-  }
-}
-
-/** The store of responses that all agents of the page or process share. */
-function openSharedStore(kind: keyof typeof KINDS, environment: Environment, enabled?: boolean): KeyedStore {
-  const store = new KeyedStore(KINDS[kind], { environment, cache: { enabled, adapter: sharedAdapter } })
-  if (enabled === false) return store
-  const place = sharedAdapter ?? environment.sessionStorage ?? environment.memory
-  if ((clearedAt.get(place) ?? 0) < clearings) void empty(store)
-  clearedAt.set(place, clearings)
-  return store
-}
-
-/** Removes everything. What a store that fails keeps is not read any more. */
-async function empty(store: KeyedStore): Promise<void> {
-  try {
-    await store.remove({})
-  } catch {}
-}
-
-function textOf(value: unknown): string {
-  return String(value ?? '').trim()
-}
-
-/** Parameters with a value; names and values are encoded, but for the dollar sign that some calls send unencoded. */
-function queryOf(parameters: Readonly<Record<string, string | undefined>>, hasPlainDollar = false): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) if (value) query.append(name, value)
-  const text = query.toString()
-  return hasPlainDollar ? text.replaceAll('%24', '$').replaceAll('+', '%20') : text
-}
-
-/**
- * Reads a response, and rejects an address in the given members whose scheme is not one of https (wss) and http (ws). A service
- * that itself uses encryption must not name an unencrypted one either: tokens and messages would be sent in plain text, and any
- * process of this machine may listen on one of its ports. Services of this machine are exempt.
- *
- * @param trusted address of the service
- */
-function withAllowedAddresses<Wire>(
-  parse: Reader<Wire>,
-  members: readonly (keyof Wire & string)[],
-  trusted: string,
-): Reader<Wire> {
-  const origin = restBase(trusted)
-  return (...args) => {
-    const wire = parse(...args)
-    for (const member of members) {
-      const named: unknown = wire[member]
-      const base = typeof named === 'string' && named ? restBase(named) : 'https:'
-      if (base.startsWith('https:')) continue
-      if (!base.startsWith('http:')) throw new ProtocolError(`${member} is not an address with https or wss.`, named)
-      if (!origin.startsWith('https:') || (isOnThisMachine(base) && isOnThisMachine(origin))) continue
-      throw new ProtocolError(`${member} is an unencrypted address, which a service with https must not return.`, named)
-    }
-    return wire
+  /** As `Opaque` has it, which is in another file of the build. */
+  get [Symbol.toStringTag](): string {
+    return 'AiAgentSdk'
   }
 }

@@ -16,6 +16,7 @@ import {
   type InitializationPipelineStage,
 } from '../../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../../facts.ts'
+import * as calls from '../../rest/service-calls.ts'
 import type { AgentScope } from '../../scope.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
@@ -141,8 +142,8 @@ export class PortalRun {
         'The agent details name no department, so the portals cannot be loaded. Set initParams.departmentId.',
       )
     const fetched = isForCustomers
-      ? api.getPortals({ departmentId: agent.departmentId ?? undefined, userId, signal, onLeftOut })
-      : api.getMyPortals({ userId, signal, onLeftOut })
+      ? api.call(calls.getPortals, { departmentId: agent.departmentId ?? undefined, userId, signal, onLeftOut })
+      : api.call(calls.getMyPortals, { userId, signal, onLeftOut })
     const portals = await fetched.catch(cause => {
       throw pipelineError('PORTAL_FETCH_FAILED', 'portal', 'Could not load the portals.', {}, cause)
     })
@@ -188,7 +189,7 @@ export class PortalRun {
     const { context, loaded } = this.#input
     const { api } = loaded
     this.#leftOut = ''
-    const detailsAsked = api.getPortalDetails({ portalId: portal.id, signal, onLeftOut: this.#onLeftOut })
+    const detailsAsked = api.call(calls.getPortalDetails, { portalId: portal.id, signal, onLeftOut: this.#onLeftOut })
     const profilesAsked = this.#usesPortalProfile
       ? detailsAsked.then(details => portalProfiles(details, context))
       : this.#loadProfiles(portal, signal)
@@ -222,7 +223,7 @@ export class PortalRun {
 
   async #loadProfiles({ id: portalId }: Portal, signal: AbortSignal): Promise<readonly UserProfile[]> {
     const cached = await this.#parts.profileCache.get(portalId, this.#user)
-    return cached ?? this.#input.loaded.api.getUserProfiles({ portalId, signal })
+    return cached ?? this.#input.loaded.api.call(calls.getUserProfiles, { portalId, signal })
   }
 
   /** The connector's filter tags for a portal: `{}` when the hook fails, undefined without a hook. Never rejects. */
@@ -255,7 +256,12 @@ export class PortalRun {
         { portal },
       )
     const onLeftOut = this.#onLeftOut
-    const asked = this.#input.loaded.api.getAgentsByPortal({ departmentId, portalId: portal.id, signal, onLeftOut })
+    const asked = this.#input.loaded.api.call(calls.getAgentsByPortal, {
+      departmentId,
+      portalId: portal.id,
+      signal,
+      onLeftOut,
+    })
     const agents = await asked.catch(cause => {
       throw pipelineError(
         'NO_AGENTS_FOR_PORTAL',
@@ -339,10 +345,12 @@ export class PortalRun {
     { id: profileId }: UserProfile,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#input.loaded.api.selectUserProfile({ portalId: portal.id, profileId, signal }).catch(cause => {
-      const message = 'Could not store the profile at the service.'
-      throw pipelineError('PROFILE_PERSIST_FAILED', 'profile', message, { portal, agent }, cause)
-    })
+    await this.#input.loaded.api
+      .call(calls.selectUserProfile, { portalId: portal.id, profileId, signal })
+      .catch(cause => {
+        const message = 'Could not store the profile at the service.'
+        throw pipelineError('PROFILE_PERSIST_FAILED', 'profile', message, { portal, agent }, cause)
+      })
   }
 
   async #remember(portal: Portal, profile: UserProfile, signal: AbortSignal): Promise<void> {
