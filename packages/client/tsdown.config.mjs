@@ -1,4 +1,5 @@
 import { bundledLicenses } from '../../scripts/bundled-licenses.mjs'
+import * as protocol from '../protocol/src/index.ts'
 import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
 /** Files of modules that entries and features share, each with all that its modules import. */
@@ -8,7 +9,7 @@ const SHARED_FILES = [
   // class of strategies: on Node the files of the agent and of the strategies import each other, and both extend it at once.
   {
     name: 'base',
-    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|auth[\\/]own-strategy|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|auth[\\/]own-strategy|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$|[\\/]protocol[\\/]src[\\/]chat[\\/](?:error-code|persona|role)\.ts$/,
     priority: 2,
   },
   // What else `import '@aiagent/client'` names, except the strategies of the option `auth`, and what the features import of it: a
@@ -81,7 +82,7 @@ export default [
       resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },
       // No comment for each module.
       experimental: { ...options.experimental, attachDebugInfo: 'none' },
-      plugins: [options.plugins, noBareImports(), indexByFile(), bundledLicenses()],
+      plugins: [options.plugins, constantsByValue(), noBareImports(), indexByFile(), bundledLicenses()],
     }),
     // The declarations hold the docstrings: a quarter less on the disks of all hosts.
     outputOptions: {
@@ -100,7 +101,7 @@ export default [
     globalName: 'AiAgentSdk',
     // A script knows its own address only while it runs first.
     outputOptions: { intro: SCRIPT_INTRO },
-    plugins: [loginBeside(), bundledLicenses()],
+    plugins: [constantsByValue(), loginBeside(), bundledLicenses()],
   },
   {
     ...common,
@@ -110,9 +111,25 @@ export default [
     format: 'esm',
     // One file: a host copies two.
     outputOptions: { codeSplitting: false },
-    plugins: [bundledLicenses()],
+    plugins: [constantsByValue(), bundledLicenses()],
   },
 ]
+
+/**
+ * Writes `ROLE.USER` and the other constants of the protocol by their values. Bundlers of pages do not know that their tables never
+ * change, so that a page would have each name twice, and the names that it does not use.
+ */
+function constantsByValue() {
+  const tables = Object.keys(protocol).filter(name => typeof protocol[name] === 'object')
+  const use = new RegExp(`(?<!typeof |[.\\w])(${tables.join('|')})\\.([A-Z_]+)\\b`, 'g')
+  return {
+    name: 'constants-by-value',
+    transform: {
+      filter: { id: /[\\/](?:client|protocol)[\\/]src[\\/]/ },
+      handler: code => code.replace(use, (_use, table, name) => JSON.stringify(protocol[table][name])),
+    },
+  }
+}
 
 /** No module has an effect when it is loaded, so an import without names only costs a request. */
 function noBareImports() {
