@@ -50,6 +50,8 @@ export class AgentParts {
   readonly chat: Chat
   readonly liveness: Liveness
   readonly outbox: Outbox
+  /** Only with `persistQueue`. */
+  readonly queue: OptionalFeature<QueueStore | undefined> | undefined
   readonly processor: MessageProcessor
   /** Created by the first `messages()`. */
   streams: MessageStreams | undefined
@@ -74,7 +76,6 @@ export class AgentParts {
     this.contextRestored = this.context.restore()
     this.start = new Start(scope, this)
     this.tabs = this.#createTabs()
-    if (this.tabs) this.start.forgetMissed = async () => this.tabs?.(group => group?.forgetMissed())
     this.resume = this.#createResume()
     this.session = new ChatSession(scope, this.context, this.log, this.resume)
     this.policy = new ReconnectPolicy(config, environment)
@@ -83,7 +84,7 @@ export class AgentParts {
     this.chat = new Chat(scope, this)
     this.liveness = new Liveness(scope, this.connection, this.session)
     this.outbox = new Outbox(scope, this)
-    this.outbox.stored = this.#createStoredQueue()
+    this.queue = this.#createStoredQueue()
     this.processor = new MessageProcessor(this.chat)
     this.working = new WorkingState(scope, this.connection)
     this.recovery = new Recovery(scope, this)

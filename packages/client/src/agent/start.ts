@@ -7,7 +7,7 @@ import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-
 import { ApiError, AuthError, type AuthErrorReason, abortedError, InitializationPipelineError } from '../errors.ts'
 import type { Deployment, LoadedAgent } from '../facts.ts'
 import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
-import { feature } from '../platform/feature.ts'
+import { feature, type OptionalFeature } from '../platform/feature.ts'
 import { getAgentDetails, getCustomerDetails, getUserDetails } from '../rest/core-calls.ts'
 import { loadDeploymentInfo, RestClient } from '../rest/rest-client.ts'
 import type { AgentScope } from '../scope.ts'
@@ -19,15 +19,30 @@ import type { PortalLifecycle } from './portal-lifecycle.ts'
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
 
+/** With `tabs`. */
+interface MissedSignOuts {
+  /**
+   * Removes a user who signed out in another tab while this page was away, before a token is used. Returns what the initialized
+   * strategy has still to forget.
+   */
+  forgetMissed(): Promise<(() => Promise<void>) | undefined>
+}
+
+/** The parts that it uses. */
+interface StartParts {
+  readonly authentication: AuthenticationService
+  readonly context: ContextStore
+  readonly masking: Masking
+  readonly tabs?: OptionalFeature<MissedSignOuts | undefined> | undefined
+}
+
 /**
  * The start of an agent, from the deployment to its user: {@link prepare} names the steps in order. Deployment and details are
  * loaded once, also before `initialize()` (OPS-08).
  */
 export class Start {
   readonly #scope: AgentScope
-  readonly #authentication: AuthenticationService
-  readonly #context: ContextStore
-  readonly #masking: Masking
+  readonly #parts: StartParts
   readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
   readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
   /** The last load of the user. A newer one, a sign-out and `destroy()` end it. */
@@ -37,24 +52,10 @@ export class Start {
   #reloading: Era | undefined
   /** Language that the host has chosen for the REST calls; without one the agent's own is used (FLOW-17). */
   language: string | undefined
-  /**
-   * With `tabs`: removes a user who signed out in another tab while this page was away, before a token is used. Returns what the
-   * initialized strategy has still to forget.
-   */
-  forgetMissed: (() => Promise<(() => Promise<void>) | undefined>) | undefined
 
-  constructor(
-    scope: AgentScope,
-    {
-      authentication,
-      context,
-      masking,
-    }: { authentication: AuthenticationService; context: ContextStore; masking: Masking },
-  ) {
+  constructor(scope: AgentScope, parts: StartParts) {
     this.#scope = scope
-    this.#authentication = authentication
-    this.#context = context
-    this.#masking = masking
+    this.#parts = parts
   }
 
   /**
@@ -68,7 +69,7 @@ export class Start {
     signal: AbortSignal,
   ): Promise<{ loaded: LoadedAgent; user: Promise<void> }> {
     const { facts, params, config } = this.#scope
-    const authentication = this.#authentication
+    const authentication = this.#parts.authentication
     const opening = params.platform === undefined ? undefined : openPortals()
     // The connector's address is known already, so its script is loaded in parallel.
     const introduced = opening?.then(portals => portals.loadConnector(signal))
@@ -90,7 +91,7 @@ export class Start {
     const token = await authentication.cancellable(signal, () => this.#signIn(loaded, signal)).catch(requireToken)
     // Aborted while the host's function ran: its token is not used.
     signal.throwIfAborted()
-    this.#context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
+    this.#parts.context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
     const user = this.loadUser(loaded, signal)
     if (portals) {
       await user
@@ -118,7 +119,7 @@ export class Start {
   async #openDeployment(signal: AbortSignal): Promise<Deployment> {
     const { config, params, environment, logger, facts, reportRateLimit: onRateLimited } = this.#scope
     const { endpoint, cache } = config
-    const authentication = this.#authentication
+    const authentication = this.#parts.authentication
     const deployment = await loadDeploymentInfo(endpoint, cache, { environment, signal, onRateLimited })
     const { shortUrlTemplate } = params
     const api = new RestClient(
@@ -167,9 +168,9 @@ export class Start {
   async #fetchAgent({ deployment, api }: Deployment, signal: AbortSignal): Promise<AgentDetails> {
     const { config, reportRateLimit: onRateLimited } = this.#scope
     const { id, initParams, endpoint } = config
-    const authentication = this.#authentication
+    const authentication = this.#parts.authentication
     const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
-    const forget = await this.forgetMissed?.()
+    const forget = await this.#parts.tabs?.(group => group?.forgetMissed())
     await authentication.initialize(known)
     if (forget) {
       await forget()
@@ -198,8 +199,8 @@ export class Start {
    */
   async #renewRefusedToken(error: unknown): Promise<void> {
     const isRefused = error instanceof ApiError && error.status === 401
-    if (!isRefused || this.#authentication.isPKCEStrategy()) throw error
-    await this.#authentication.refresh().catch(() => {
+    if (!isRefused || this.#parts.authentication.isPKCEStrategy()) throw error
+    await this.#parts.authentication.refresh().catch(() => {
       throw error
     })
   }
@@ -216,7 +217,7 @@ export class Start {
    */
   async #signIn(loaded: LoadedAgent, signal: AbortSignal): Promise<string> {
     const { facts, status } = this.#scope
-    const authentication = this.#authentication
+    const authentication = this.#parts.authentication
     await authentication.updateScopes(facts.scopes)
     if (loaded.agent.isAuthenticated) {
       if (authentication.isAnonymousStrategy()) await this.#useDeploymentLogin(loaded, signal)
@@ -246,8 +247,8 @@ export class Start {
     const { initParams, authScheme } = config
     const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
     const login = await loadPkceConfig(environment, known, signal, onRateLimited)
-    await this.#authentication.switchStrategyTo(login)
-    await this.#authentication.initialize({ deploymentInfo: deployment, onRateLimited })
+    await this.#parts.authentication.switchStrategyTo(login)
+    await this.#parts.authentication.initialize({ deploymentInfo: deployment, onRateLimited })
   }
 
   // ── User ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -267,7 +268,7 @@ export class Start {
       const [user, rules] = await era.during(load, signal)
       scope.facts.user = user
       this.#rulesMissing = rules === 'unknown'
-      this.#masking.settle(rules)
+      this.#parts.masking.settle(rules)
     } catch (error) {
       if (!era.isOver) throw error
     }
@@ -285,7 +286,7 @@ export class Start {
       signal.throwIfAborted()
       this.#reloading = undefined
       this.#rulesMissing = rules === 'unknown'
-      this.#masking.settle(rules)
+      this.#parts.masking.settle(rules)
     }
     // Ended by a sign-out, or by a load of the user.
     era.during(load).catch(() => {})
@@ -300,7 +301,7 @@ export class Start {
   forgetUser(): void {
     this.#userEra.end()
     this.#rulesMissing = false
-    this.#masking.settle('none')
+    this.#parts.masking.settle('none')
   }
 }
 

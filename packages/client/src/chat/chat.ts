@@ -24,13 +24,19 @@ interface LeaveOptions {
   signal?: AbortSignal
 }
 
+/** The parts that it uses. */
+interface ChatParts {
+  readonly connection: Connection
+  readonly session: ChatSession
+  readonly authentication: AuthenticationService
+  readonly log: MessageLog
+}
+
 /** How the host enters and leaves the chat of a conversation: it connects, disconnects, and moves to another session. */
 export class Chat {
   readonly #scope: AgentScope<'connected' | 'tokenExpiring'>
-  readonly #session: ChatSession
-  readonly #connection: Connection
+  readonly #parts: ChatParts
   readonly #token: TokenDialogue
-  readonly #log: MessageLog
   /** The end of an open connection by this client: a disconnect frame, then the close. */
   #departure: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** Ended by a disconnect of the host: earlier operations that are still pending are cancelled. */
@@ -38,25 +44,15 @@ export class Chat {
   /** Created with the first restart. */
   #restarting: JoinedTask<void> | undefined
 
-  constructor(
-    scope: AgentScope<'connected' | 'tokenExpiring'>,
-    parts: {
-      connection: Connection
-      session: ChatSession
-      authentication: AuthenticationService
-      log: MessageLog
-    },
-  ) {
+  constructor(scope: AgentScope<'connected' | 'tokenExpiring'>, parts: ChatParts) {
     this.#scope = scope
-    this.#session = parts.session
-    this.#connection = parts.connection
+    this.#parts = parts
     this.#token = new TokenDialogue(scope, parts)
-    this.#log = parts.log
   }
 
   /** Whether the chat is open and messages wait for the access token. */
   get isTokenMissing(): boolean {
-    return this.#connection.transport !== undefined && this.#token.isMissing
+    return this.#parts.connection.transport !== undefined && this.#token.isMissing
   }
 
   /** Resolves once the chat is open and the token has been sent if one is needed, or cannot be obtained. */
@@ -65,11 +61,11 @@ export class Chat {
     // One socket at a time: the service would close the older of two on the same session.
     while (this.#departure && !signal?.aborted) await untilAborted(this.#departure.done, signal).catch(() => {})
     if (era.isOver) throw leftMeanwhile('connect()')
-    await this.#connection.open(signal)
-    const transport = this.#connection.transport
+    await this.#parts.connection.open(signal)
+    const transport = this.#parts.connection.transport
     await untilAborted(Promise.resolve(this.#token.greeted), signal).catch(() => {})
     if (signal?.aborted) throw abortedError('connect()', signal)
-    if (!transport || this.#connection.transport !== transport || this.#connection.isLeaving)
+    if (!transport || this.#parts.connection.transport !== transport || this.#parts.connection.isLeaving)
       throw new ConnectionError('The chat was closed right after it opened.', 'closed')
   }
 
@@ -82,7 +78,7 @@ export class Chat {
     this.#restarting?.abort(leftMeanwhile('restartConnection()'))
     const left = this.#end(options)
     // Questions asked without a connection are rejected, too.
-    if (!this.#connection.transport) for (const each of this.#connection.observers) each.handleClosed?.()
+    if (!this.#parts.connection.transport) for (const each of this.#parts.connection.observers) each.handleClosed?.()
     return left
   }
 
@@ -94,7 +90,7 @@ export class Chat {
    * @param reset called between the two: removes the data of the old conversation
    */
   restart(options: { sessionId: string | undefined; signal: AbortSignal | undefined; reset(): void }): Promise<void> {
-    const session = this.#session
+    const session = this.#parts.session
     const { sessionId, reset } = options
     this.#restarting ??= new JoinedTask(RESTART_ABORTED)
     return this.#restarting.join(async signal => {
@@ -122,7 +118,7 @@ export class Chat {
   }
 
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
-    const transport = this.#connection.transport
+    const transport = this.#parts.connection.transport
     // Nothing else may be sent before the token, not even the disconnect frame.
     if (!transport || skipGracefulDisconnect || this.#token.isMissing) this.#close()
     else if (this.#departure?.transport !== transport) {
@@ -139,25 +135,29 @@ export class Chat {
   async #sayGoodbye(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
     const { environment, facts } = this.#scope
     const { clock } = environment
-    this.#connection.expectEnd()
+    this.#parts.connection.expectEnd()
     try {
       const goodbye = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
       const frame = encodeMessage(goodbye)
       transport.send(facts.hasReceipts ? addMessageId(frame, this.#scope.newId()) : frame)
-      recordOwnFrame(this.#scope, this.#log, goodbye)
+      recordOwnFrame(this.#scope, this.#parts.log, goodbye)
     } catch {
       // Then the service detects it by the close.
     }
     const limit = clock.monotonic() + GOODBYE_LIMIT_MS
-    while (transport.bufferedAmount > 0 && clock.monotonic() < limit && this.#connection.transport === transport) {
+    while (
+      transport.bufferedAmount > 0 &&
+      clock.monotonic() < limit &&
+      this.#parts.connection.transport === transport
+    ) {
       if (signal?.aborted) break
       await sleep(clock, GOODBYE_POLL_MS, signal)
     }
-    if (this.#connection.transport === transport) this.#close()
+    if (this.#parts.connection.transport === transport) this.#close()
   }
 
   #close(): void {
-    this.#connection.close(CLOSE_CODE.NORMAL, CLIENT_DISCONNECT_REASON)
+    this.#parts.connection.close(CLOSE_CODE.NORMAL, CLIENT_DISCONNECT_REASON)
   }
 }
 

@@ -6,6 +6,13 @@ import type { ChatSession, Opening } from './chat-session.ts'
 import type { ChatObserver, Connection } from './connection.ts'
 import type { Transport } from './transport.ts'
 
+/** The parts that it uses. */
+interface TokenDialogueParts {
+  readonly connection: Connection
+  readonly session: ChatSession
+  readonly authentication: AuthenticationService
+}
+
 /*
  * From an open socket to messages, in the order of the protocol (PROTOCOL.md, "Opening sequence"): token frame, `connected`,
  * pending context; then the parts above may write. It owns what was last sent on the present transport, and the one refresh
@@ -17,9 +24,7 @@ import type { Transport } from './transport.ts'
  */
 export class TokenDialogue implements ChatObserver {
   readonly #scope: AgentScope<'connected' | 'tokenExpiring'>
-  readonly #connection: Connection
-  readonly #session: ChatSession
-  readonly #authentication: AuthenticationService
+  readonly #parts: TokenDialogueParts
   /** The open transport, until it is closed or closing. */
   #transport: Transport | undefined
   /** The opening of which the host does not know yet. `done` ends with the token step, or with the transport. */
@@ -32,20 +37,11 @@ export class TokenDialogue implements ChatObserver {
   /** The transport whose request is being answered. */
   #answering: Transport | undefined
 
-  constructor(
-    scope: AgentScope<'connected' | 'tokenExpiring'>,
-    {
-      connection,
-      session,
-      authentication,
-    }: { connection: Connection; session: ChatSession; authentication: AuthenticationService },
-  ) {
+  constructor(scope: AgentScope<'connected' | 'tokenExpiring'>, parts: TokenDialogueParts) {
     this.#scope = scope
-    this.#connection = connection
-    this.#session = session
-    this.#authentication = authentication
-    connection.observe(this)
-    authentication.setTokenExpiringCallback(({ expiresAt }) =>
+    this.#parts = parts
+    parts.connection.observe(this)
+    parts.authentication.setTokenExpiringCallback(({ expiresAt }) =>
       scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
     )
   }
@@ -77,7 +73,7 @@ export class TokenDialogue implements ChatObserver {
       end = resolve
     })
     this.#greeting = { opening, done, end }
-    void this.#answer(transport, this.#authentication.getToken())
+    void this.#answer(transport, this.#parts.authentication.getToken())
   }
 
   handleLost(): void {
@@ -86,7 +82,7 @@ export class TokenDialogue implements ChatObserver {
 
   /** The transport is closed or closing. */
   end(): void {
-    for (const each of this.#connection.observers) each.handleInterrupted?.()
+    for (const each of this.#parts.connection.observers) each.handleInterrupted?.()
     this.#transport = undefined
     this.#greeting?.end?.()
     this.#greeting = undefined
@@ -104,7 +100,7 @@ export class TokenDialogue implements ChatObserver {
     if (this.#answering === transport) return
     this.#asked = true
     this.#answering = transport
-    void this.#answer(transport, this.#authentication.refresh()).finally(() => {
+    void this.#answer(transport, this.#parts.authentication.refresh()).finally(() => {
       if (this.#answering === transport) this.#answering = undefined
     })
   }
@@ -127,7 +123,7 @@ export class TokenDialogue implements ChatObserver {
     }
     if (!isWanted()) return
     // Only the host can supply one. Messages wait for it, unless the current one is still valid.
-    if (this.isMissing || this.#expired) for (const each of this.#connection.observers) each.handleInterrupted?.()
+    if (this.isMissing || this.#expired) for (const each of this.#parts.connection.observers) each.handleInterrupted?.()
     if (error) {
       this.#scope.status.failure = error
       this.#scope.reportError(error)
@@ -156,8 +152,8 @@ export class TokenDialogue implements ChatObserver {
     this.#announce()
     // A listener may have disconnected meanwhile.
     if (this.#transport !== transport) return
-    this.#session.sendContext(transport)
-    for (const each of this.#connection.observers) each.handleReady?.(transport)
+    this.#parts.session.sendContext(transport)
+    for (const each of this.#parts.connection.observers) each.handleReady?.(transport)
   }
 
   /** Reports the opening, once. */
@@ -168,7 +164,7 @@ export class TokenDialogue implements ChatObserver {
     greeting.end?.()
     const { status } = this.#scope
     status.closed = status.failure = undefined
-    for (const each of this.#connection.observers) each.handleConnected?.(greeting.opening)
+    for (const each of this.#parts.connection.observers) each.handleConnected?.(greeting.opening)
     this.#scope.emit('connected', () => ({}))
   }
 }

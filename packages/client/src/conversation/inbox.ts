@@ -19,18 +19,23 @@ import type { WorkingState } from './working-state.ts'
 /** How long the messages behind wait for the promise of a handler, in milliseconds. */
 const HANDLER_LIMIT_MS = 30_000
 
+/** The parts that it uses. */
+interface InboxParts {
+  readonly processor: MessageProcessor
+  readonly connection: Connection
+  readonly log: MessageLog
+  readonly outbox: Outbox
+  readonly recovery: Recovery
+  readonly working: WorkingState
+}
+
 /**
  * Handles frames one after the other, so that events keep the order of the wire. Owns the frames that arrive while an
  * asynchronous handler runs.
  */
 export class Inbox implements ChatObserver {
   readonly #scope: AgentScope<InboundEventType>
-  readonly #processor: MessageProcessor
-  readonly #connection: Connection
-  readonly #log: MessageLog
-  readonly #outbox: Outbox
-  readonly #recovery: Recovery
-  readonly #working: WorkingState
+  readonly #parts: InboxParts
   /** Limit of the handler that others wait for. */
   #limit: unknown
   /** The frames behind the message whose handler runs, and that message: the next one to wait takes over the frames. */
@@ -40,38 +45,16 @@ export class Inbox implements ChatObserver {
   /** The conversation: a listener or a handler may end it. */
   #era = new Era()
 
-  constructor(
-    scope: AgentScope<InboundEventType>,
-    {
-      processor,
-      connection,
-      log,
-      outbox,
-      recovery,
-      working,
-    }: {
-      processor: MessageProcessor
-      connection: Connection
-      log: MessageLog
-      outbox: Outbox
-      recovery: Recovery
-      working: WorkingState
-    },
-  ) {
+  constructor(scope: AgentScope<InboundEventType>, parts: InboxParts) {
     this.#scope = scope
-    this.#processor = processor
-    this.#connection = connection
-    this.#log = log
-    this.#outbox = outbox
-    this.#recovery = recovery
-    this.#working = working
-    connection.observe(this)
+    this.#parts = parts
+    parts.connection.observe(this)
   }
 
   handleFrame(data: unknown): void {
     if (!this.#waiting) return this.#take(data)
     const length = this.#waitingLength + lengthOf(data)
-    if (length > MAX_WAITING_LENGTH) return this.#connection.refuseFrames()
+    if (length > MAX_WAITING_LENGTH) return this.#parts.connection.refuseFrames()
     this.#waiting.frames.push(data)
     this.#waitingLength = length
   }
@@ -96,13 +79,13 @@ export class Inbox implements ChatObserver {
       return this.#reportUnreadable(error, data)
     }
     // A frame of the extension of the wire, or one that was processed before.
-    if (this.#outbox.handleReceipt(message) || this.#recovery.isConsumed(message, seq ?? undefined)) return
+    if (this.#parts.outbox.handleReceipt(message) || this.#parts.recovery.isConsumed(message, seq ?? undefined)) return
     const era = this.#era
     let handler: BaseMessageHandler | undefined
     let result: unknown
     let failure: { error: unknown } | undefined
     try {
-      handler = this.#processor.handlerFor(message)
+      handler = this.#parts.processor.handlerFor(message)
     } catch (error) {
       failure = { error }
     }
@@ -163,7 +146,7 @@ export class Inbox implements ChatObserver {
 
   #report(message: Message, result: HandlerResult | undefined): void {
     const era = this.#era
-    emitInbound(this.#scope, message, result, this.#recovery.isReplaying)
+    emitInbound(this.#scope, message, result, this.#parts.recovery.isReplaying)
     if (!era.isOver) this.#finish(message, result)
   }
 
@@ -179,17 +162,17 @@ export class Inbox implements ChatObserver {
    * @param size length of the frame's text in characters
    */
   #record(message: Message, type: string | undefined, size: number): void {
-    if (message.persona === PERSONA.AGENT) this.#connection.confirm()
+    if (message.persona === PERSONA.AGENT) this.#parts.connection.confirm()
     const timestamp = message.timestamp ?? this.#scope.environment.clock.now()
-    this.#log.record(message, 'received', timestamp, type, size, this.#recovery.isReplaying)
+    this.#parts.log.record(message, 'received', timestamp, type, size, this.#parts.recovery.isReplaying)
   }
 
   /** The events were emitted: everything follows that the message changes in the conversation. */
   #finish(message: Message, result: HandlerResult | undefined): void {
-    const recovery = this.#recovery
+    const recovery = this.#parts.recovery
     if (message.persona === PERSONA.AGENT) recovery.handleAnswer(message)
-    else if (message.role === ROLE.HEARTBEAT) this.#working.start()
-    else if (message.role === ROLE.ERROR) this.#working.end()
+    else if (message.role === ROLE.HEARTBEAT) this.#parts.working.start()
+    else if (message.role === ROLE.ERROR) this.#parts.working.end()
     recovery.handleMessage(message, historyOf(message, result))
   }
 }

@@ -42,6 +42,18 @@ interface Wait {
   request?: Promise<boolean>
 }
 
+/** The parts that it uses. */
+interface RecoveryParts {
+  readonly connection: Connection
+  readonly session: ChatSession
+  readonly outbox: Outbox
+  readonly log: MessageLog
+  readonly processor: MessageProcessor
+  readonly streams: MessageStreams | undefined
+  readonly working: WorkingState
+  readonly resume: OptionalFeature<HistoryReader> | undefined
+}
+
 /*
  * The recovery of messages that were missed while the connection was down. Owns the frames that must wait for it.
  *
@@ -54,13 +66,7 @@ interface Wait {
  */
 export class Recovery implements ChatObserver {
   readonly #scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>
-  readonly #session: ChatSession
-  readonly #outbox: Outbox
-  readonly #log: MessageLog
-  readonly #processor: MessageProcessor
-  readonly #parts: { readonly streams: MessageStreams | undefined }
-  readonly #working: WorkingState
-  readonly #resume: OptionalFeature<HistoryReader> | undefined
+  readonly #parts: RecoveryParts
   /** The session that is followed; undefined after the conversation was left. */
   #followed: FollowedSession | undefined
   /** Missed messages that the service is repeating. */
@@ -71,27 +77,9 @@ export class Recovery implements ChatObserver {
   #hasWarnedOfOrder = false
   #hasWarnedOfGap = false
 
-  constructor(
-    scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>,
-    parts: {
-      connection: Connection
-      session: ChatSession
-      outbox: Outbox
-      log: MessageLog
-      processor: MessageProcessor
-      readonly streams: MessageStreams | undefined
-      working: WorkingState
-      resume: OptionalFeature<HistoryReader> | undefined
-    },
-  ) {
+  constructor(scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>, parts: RecoveryParts) {
     this.#scope = scope
     this.#parts = parts
-    this.#session = parts.session
-    this.#outbox = parts.outbox
-    this.#log = parts.log
-    this.#processor = parts.processor
-    this.#working = parts.working
-    this.#resume = parts.resume
     parts.connection.observe(this)
   }
 
@@ -147,7 +135,7 @@ export class Recovery implements ChatObserver {
     if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#scope.facts.hasPing
     const followed = this.#followed
     if (!followed) return false
-    const isNew = !this.#log.noteAnswer(message)
+    const isNew = !this.#parts.log.noteAnswer(message)
     if (this.#scope.facts.hasResume) {
       if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
         this.#handleResumed(followed, messageData?.complete === true)
@@ -180,7 +168,7 @@ export class Recovery implements ChatObserver {
   /** The agent has answered, now or while the connection was down. */
   handleAnswer(message: Message): void {
     this.#parts.streams?.push(message)
-    this.#working.end()
+    this.#parts.working.end()
   }
 
   // ── The numbers of the frames: PROTOCOL.md, "Resume" ──────────────────────────────────────────────────────────────
@@ -266,7 +254,7 @@ export class Recovery implements ChatObserver {
 
   async #load(wait: Wait): Promise<boolean> {
     this.#scope.environment.clock.clearTimeout(wait.timer)
-    const loading = wait.era.during(signal => this.#session.loadHistory(signal))
+    const loading = wait.era.during(signal => this.#parts.session.loadHistory(signal))
     const list = await loading.catch((error: unknown) => {
       if (!wait.era.isOver && !this.#hasWarnedOfGap) {
         this.#hasWarnedOfGap = true
@@ -286,7 +274,7 @@ export class Recovery implements ChatObserver {
 
   /** The service has sent the history of the session. */
   #handleHistory(followed: FollowedSession, list: readonly unknown[]): void {
-    this.#session.handleHistory()
+    this.#parts.session.handleHistory()
     this.#endWait()
     if (followed.isMissing) this.#recover(followed, list, 'history')
     else this.#complete(followed, list, 'history')
@@ -301,23 +289,23 @@ export class Recovery implements ChatObserver {
     if (!followed.isFromStart) {
       // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
       for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
-        this.#log.noteMissing(message, direction)
+        this.#parts.log.noteMissing(message, direction)
       followed.isFromStart = true
     }
     this.#release()
   }
 
   #mergeOptions({ opening, heardAt = 0, isFromStart }: FollowedSession): HistoryMergeOptions {
-    const log = this.#log
+    const log = this.#parts.log
     return { log, sessionId: opening.sessionId, openedAt: heardAt, isFromStart: isFromStart && log.isComplete }
   }
 
   /** Adds the messages that were missed to the transcript, and reports them. */
   #recover(followed: FollowedSession, list: readonly unknown[], source: RecoverySource): void {
-    const log = this.#log
+    const log = this.#parts.log
     const options = this.#mergeOptions(followed)
     const history = readHistory(list, this.#scope.facts)
-    const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
+    const typeOf = (message: Message) => this.#parts.processor.handlerFor(message)?.resultType
     const { inserted, removed } = log.insert(mergeHistory(history, options), options.sessionId, typeOf, true)
     const messages = inserted.map(({ message }) => message)
     if (source === 'rest') followed.addRecovered(messages)
@@ -346,7 +334,7 @@ export class Recovery implements ChatObserver {
     }
     const failed = (error: unknown) => scope.logger.error('A message handler failed.', error)
     try {
-      const result = this.#processor.process(message)
+      const result = this.#parts.processor.process(message)
       if (isPromiseLike(result)) Promise.resolve(result).then(report).catch(failed)
       else report(result)
     } catch (error) {
@@ -361,16 +349,16 @@ export class Recovery implements ChatObserver {
 
   /** A history has been read: its messages are in the transcript. */
   #handOver(followed: FollowedSession, history: readonly HistoryElement[]): void {
-    void this.#resume?.(part => part.historyArrived(history))
+    void this.#parts.resume?.(part => part.historyArrived(history))
     const messages = history.map(({ message }) => message)
     followed.heardAt = messages.at(-1)?.timestamp ?? followed.heardAt
     this.#scope.shared?.replica.handleHistory(messages)
-    this.#outbox.handleHistory(messages)
+    this.#parts.outbox.handleHistory(messages)
   }
 
   /** There is nothing more to recover: the outbox gets what waited. */
   #end(): void {
-    this.#outbox.handleNoHistory()
+    this.#parts.outbox.handleNoHistory()
     this.#release()
   }
 
@@ -384,7 +372,7 @@ export class Recovery implements ChatObserver {
   /** A message that awaits no history any more. */
   #pass(message: Message): void {
     if (this.#followed) this.#followed.heardAt = message.timestamp ?? this.#followed.heardAt
-    this.#outbox.handleMessage(message)
+    this.#parts.outbox.handleMessage(message)
   }
 }
 

@@ -61,15 +61,23 @@ export const WARN_AFTER_MS = 3_000
 
 type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 
+/** The parts that it uses. */
+interface OutboxParts {
+  readonly authentication: AuthenticationService
+  readonly masking: Masking
+  readonly connection: Connection
+  readonly chat: Chat
+  readonly session: ChatSession
+  readonly context: ContextStore
+  readonly log: MessageLog
+  readonly liveness: Liveness
+  /** Only with `persistQueue`. */
+  readonly queue?: OptionalFeature<QueueStore | undefined> | undefined
+}
+
 export class Outbox implements ChatObserver {
   readonly #scope: OutboxScope
-  readonly #authentication: AuthenticationService
-  readonly #masking: Masking
-  readonly #connection: Connection
-  readonly #chat: Chat
-  readonly #session: ChatSession
-  readonly #context: ContextStore
-  readonly #liveness: Liveness
+  readonly #parts: OutboxParts
   readonly #turns: TurnTaking
   readonly writer: BurstWriter
   readonly log: MessageLog
@@ -78,44 +86,15 @@ export class Outbox implements ChatObserver {
   #hasWarned = false
   /** Runs after `initialize()`, until the host must have opened the chat. */
   #openingTimer: unknown
-  /** Only with `persistQueue`. */
-  stored: OptionalFeature<QueueStore | undefined> | undefined
 
-  constructor(
-    scope: OutboxScope,
-    {
-      authentication,
-      masking,
-      connection,
-      chat,
-      session,
-      context,
-      log,
-      liveness,
-    }: {
-      authentication: AuthenticationService
-      masking: Masking
-      connection: Connection
-      chat: Chat
-      session: ChatSession
-      context: ContextStore
-      log: MessageLog
-      liveness: Liveness
-    },
-  ) {
+  constructor(scope: OutboxScope, parts: OutboxParts) {
     this.#scope = scope
-    this.#authentication = authentication
-    this.#masking = masking
-    this.#connection = connection
-    this.#chat = chat
-    this.#session = session
-    this.#context = context
-    this.log = log
-    this.#liveness = liveness
-    this.ledger = new DeliveryLedger(scope, log, () => this.writer.resume())
+    this.#parts = parts
+    this.log = parts.log
+    this.ledger = new DeliveryLedger(scope, parts.log, () => this.writer.resume())
     this.#turns = new TurnTaking(scope, this.ledger, () => this.#startNext())
-    this.writer = new BurstWriter(scope, log, this.ledger, this.#turns)
-    connection.observe(this)
+    this.writer = new BurstWriter(scope, parts.log, this.ledger, this.#turns)
+    parts.connection.observe(this)
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
@@ -152,10 +131,10 @@ export class Outbox implements ChatObserver {
     const { id } = entry
     const why = () =>
       stateOf(entry) === 'queued'
-        ? whyWaiting(entry.list === this.log.awaiting, status.isReady, this.#connection.state)
+        ? whyWaiting(entry.list === this.log.awaiting, status.isReady, this.#parts.connection.state)
         : undefined
     if (this.log.awaiting.size > 0 || !this.#turns.canStart()) this.#requireSpace(id)
-    const isOffline = () => !status.isReady || this.#connection.state !== ConnectionState.CONNECTED
+    const isOffline = () => !status.isReady || this.#parts.connection.state !== ConnectionState.CONNECTED
     const hadWarned = this.#hasWarned
     const timers: unknown[] = []
     let abort = () => {}
@@ -248,10 +227,10 @@ export class Outbox implements ChatObserver {
     this.#turns.endSession()
     this.ledger.endSession('signed_out')
     this.ledger.clear()
-    if (!this.stored) return
+    if (!this.#parts.queue) return
     // The previous page may have stored a queue that this one has not read. The token is gone when the code has loaded.
-    const user = storedUser(this.#scope, this.#authentication, this.#authentication.leavingToken)
-    return this.ledger.store ? this.ledger.store.forgetUser(user) : this.stored(store => store?.forgetUser(user))
+    const user = storedUser(this.#scope, this.#parts.authentication, this.#parts.authentication.leavingToken)
+    return this.ledger.store ? this.ledger.store.forgetUser(user) : this.#parts.queue(store => store?.forgetUser(user))
   }
 
   /**
@@ -386,15 +365,15 @@ export class Outbox implements ChatObserver {
       if (!isStart) void Promise.resolve().then(warn)
       else if (this.log.queued.first)
         this.#openingTimer = environment.clock.setTimeout(warn, WARN_AFTER_MS, { background: true })
-    } else if (status.isReady && this.#connection.isLeft && this.size > 0)
-      this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
+    } else if (status.isReady && this.#parts.connection.isLeft && this.size > 0)
+      this.#parts.chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
   }
 
   #warnUnopened(): void {
     const { config, status, logger } = this.#scope
     // During initialize() and at a gate, the host has yet to connect.
     const isUnplanned = status.isReady || !(status.isStarted || config.autoConnect)
-    if (this.#hasWarned || !isUnplanned || !this.#connection.isLeft || this.size === 0) return
+    if (this.#hasWarned || !isUnplanned || !this.#parts.connection.isLeft || this.size === 0) return
     this.#hasWarned = true
     logger.warn(
       'A message waits, and nothing opens the chat. After initialize(), call connect(), or set autoConnect or connectOnSend.',
@@ -403,7 +382,7 @@ export class Outbox implements ChatObserver {
 
   /** Reads what the previous page left, as {@link QueueStore.restore}. */
   async restore(ended?: readonly string[]): Promise<void> {
-    await this.stored?.(store => {
+    await this.#parts.queue?.(store => {
       this.ledger.store = store
       return store?.restore(ended)
     })
@@ -411,7 +390,7 @@ export class Outbox implements ChatObserver {
 
   /** The tab continues as that of another user and keeps its messages: they are stored under the keys of that user. */
   async leaveStore(): Promise<void> {
-    await this.stored?.(store => store?.leave())
+    await this.#parts.queue?.(store => store?.leave())
   }
 
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
@@ -419,7 +398,7 @@ export class Outbox implements ChatObserver {
     const { message: given, id } = entry
     const { content } = given
     // User text is masked (FLOW-19).
-    const masked = isUserMessage(given) && content ? this.#masking.maskOutgoing(content, id) : content
+    const masked = isUserMessage(given) && content ? this.#parts.masking.maskOutgoing(content, id) : content
     const message = masked === content ? given : given.clone({ content: masked })
     const frame = message.toPayloadString()
     entry.message = message
@@ -465,12 +444,12 @@ export class Outbox implements ChatObserver {
     const { log } = this
     const { message } = entry
     const context = message.role === ROLE.CONTEXT ? message.messageData?.context : undefined
-    if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#context.merge(context)
+    if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#parts.context.merge(context)
     const isShown = isAgain && log.shows(entry.id)
     shared?.handleAccepted(entry)
     const timestamp = message.timestamp ?? environment.clock.now()
     if (!isShown) log.record(message, 'sent', timestamp, undefined, size, false, entry)
-    if (message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
+    if (message.persona === PERSONA.CUSTOMER) this.#parts.liveness.handleSent()
   }
 
   /**
@@ -491,7 +470,7 @@ export class Outbox implements ChatObserver {
     // The other tabs learn whose they are now.
     for (const record of records) {
       shared?.handleUpdate({ id: record.id, state: stateOf(record), previousState: 'queued' })
-      if (record.message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
+      if (record.message.persona === PERSONA.CUSTOMER) this.#parts.liveness.handleSent()
     }
     if (unsent.length < records.length && this.writer.isOpen) this.ledger.decide()
     if (unsent.length > 0) this.connectForMessage()
@@ -501,7 +480,7 @@ export class Outbox implements ChatObserver {
 
   /** A message of the service has arrived. */
   handleMessage(message: Message): void {
-    this.ledger.handleMessage(message, this.#connection.lastInboundAt)
+    this.ledger.handleMessage(message, this.#parts.connection.lastInboundAt)
     this.#turns.handleMessage(message)
   }
 
@@ -515,7 +494,7 @@ export class Outbox implements ChatObserver {
     const id = messageData?.messageId
     if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.hasReceipts) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
-    this.#session.handleReceipt(id)
+    this.#parts.session.handleReceipt(id)
     const known = log.find(id)
     // Of another tab's message that tab reports it: not every tab has a socket to get it.
     const entry = known?.elsewhere ? undefined : known

@@ -38,44 +38,30 @@ interface ResumedSession {
   hasHistory?: true
 }
 
+/** The parts that it uses. */
+interface SessionResumeParts {
+  readonly authentication: AuthenticationService
+  readonly context: ContextStore
+  readonly log: MessageLog
+  readonly session: ChatSession
+  readonly processor: MessageProcessor
+}
+
 /**
  * Resumes the conversation of the previous page: stores the session, checks whether the service still knows it, and
  * restores its transcript. A separate file in a page, for hosts that use `resume`.
  */
 export class SessionResume implements SessionKeeper {
   readonly #scope: SessionResumeScope
-  readonly #authentication: AuthenticationService
-  readonly #context: ContextStore
-  readonly #log: MessageLog
-  readonly #session: ChatSession
-  readonly #processor: MessageProcessor
+  readonly #parts: SessionResumeParts
   /** The session of this tab; absent without `resume`. */
   readonly #own: StoredSession | undefined
   readonly #isTabs: boolean
   #resumed: ResumedSession | undefined
 
-  constructor(
-    scope: SessionResumeScope,
-    {
-      authentication,
-      context,
-      log,
-      session,
-      processor,
-    }: {
-      authentication: AuthenticationService
-      context: ContextStore
-      log: MessageLog
-      session: ChatSession
-      processor: MessageProcessor
-    },
-  ) {
+  constructor(scope: SessionResumeScope, parts: SessionResumeParts) {
     this.#scope = scope
-    this.#authentication = authentication
-    this.#context = context
-    this.#log = log
-    this.#session = session
-    this.#processor = processor
+    this.#parts = parts
     const { config, environment } = scope
     const adapter = config.resume ? storeOf(config.cache, environment) : undefined
     this.#isTabs = config.cache.adapter === undefined
@@ -88,7 +74,7 @@ export class SessionResume implements SessionKeeper {
     const id = await untilAborted(this.#take(key), signal)
     if (id === undefined) return undefined
     const found = await this.#find(id, signal)
-    if (found) return { id, needsContext: this.#context.isChanged, isEmpty: found.isEmpty }
+    if (found) return { id, needsContext: this.#parts.context.isChanged, isEmpty: found.isEmpty }
     this.keep(undefined)
     return undefined
   }
@@ -164,7 +150,7 @@ export class SessionResume implements SessionKeeper {
     const { environment, logger } = this.#scope
     try {
       const { list, history } = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, async inner => {
-        const list = await this.#session.loadTranscript(id, inner)
+        const list = await this.#parts.session.loadTranscript(id, inner)
         return { list, history: await this.#read(list, id) }
       })
       const resumed = this.#resume(id)
@@ -204,7 +190,7 @@ export class SessionResume implements SessionKeeper {
   /** The other page knows only what the agent has said: the service knows the order of everything. */
   async #restoreJoined(resumed: ResumedSession, shown: readonly HistoryElement[]): Promise<void> {
     resumed.since = this.#scope.environment.clock.now()
-    const history = await this.#session
+    const history = await this.#parts.session
       .loadHistory()
       .then(list => this.#read(list, resumed.id))
       .catch(() => shown)
@@ -218,9 +204,9 @@ export class SessionResume implements SessionKeeper {
 
   /** Adds the messages of a history that this page does not have to the transcript. */
   #restore({ id, since, lastTime = since }: ResumedSession, history: readonly HistoryElement[]): void {
-    const log = this.#log
+    const log = this.#parts.log
     const options = { log, sessionId: id, openedAt: since, olderThan: lastTime, isFromStart: true }
-    const typeOf = (message: Message) => this.#processor.handlerFor(message)?.resultType
+    const typeOf = (message: Message) => this.#parts.processor.handlerFor(message)?.resultType
     const { inserted, removed } = log.insert(mergeHistory(history, options), id, typeOf)
     const added = new Set(inserted.map(({ entry }) => entry))
     const entries = log.entries().filter(entry => added.has(entry))
@@ -229,7 +215,7 @@ export class SessionResume implements SessionKeeper {
   }
 
   get #user(): string | undefined {
-    return storedUser(this.#scope, this.#authentication)
+    return storedUser(this.#scope, this.#parts.authentication)
   }
 
   /** The parts of every key of the agent. */
