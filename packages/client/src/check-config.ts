@@ -99,7 +99,7 @@ const TEXT: Rule = { wanted: 'a string', fits: isText }
 const TEXTS: Rule = { wanted: 'an array of strings', fits: isTextList }
 const COUNT: Rule = {
   wanted: 'an integer of at least 0, or Infinity',
-  fits: value => isDuration(value) && (value === Number.POSITIVE_INFINITY || Number.isInteger(value)),
+  fits: value => isDuration(value) && (value === Infinity || Number.isInteger(value)),
 }
 const DURATION: Rule = { wanted: 'a non-negative number of milliseconds', fits: isDuration }
 const DELAY: Rule = {

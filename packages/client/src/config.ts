@@ -154,7 +154,7 @@ export const DEFAULTS = {
   autoConnect: false,
   connectOnSend: false,
   maxQueueSize: 1000,
-  maxReconnectAttempts: Number.POSITIVE_INFINITY,
+  maxReconnectAttempts: Infinity,
   baseReconnectDelay: 1000,
   maxReconnectDelay: 30_000,
   doubtAfterMs: 20_000,

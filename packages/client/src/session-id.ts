@@ -12,10 +12,8 @@ export function requireSessionId(value: unknown, where: string): string {
       typeof value === 'number'
         ? 'a number that is not a safe integer. Pass it as text, or omit'
         : 'blank, or a placeholder such as "undefined". Omit'
-    throw new SDKError(
-      `${where} is not a usable session id: ${problem} it to create a new session.`,
-      'SESSION_ID_INVALID',
-    )
+    const message = `${where} is not a usable session id: ${problem} it to create a new session.`
+    throw new SDKError(message, 'SESSION_ID_INVALID')
   }
   return String(value).trim()
 }

@@ -1,8 +1,7 @@
-import type { Chat } from '../chat/chat.ts'
-import type { Connection } from '../chat/connection.ts'
 import { SELECT_METHODS } from '../contact-center/portal/gates.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed } from '../events.ts'
+import type { OutboxParts } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
 import type { AgentPhase } from './agent-status.ts'
 
@@ -66,12 +65,10 @@ export interface Explanation {
 }
 
 /** The parts that an explanation reads. */
-export interface ExplainedParts {
+export interface ExplainedParts extends Pick<OutboxParts, 'chat' | 'connection'> {
   readonly scope: AgentScope
   readonly phase: AgentPhase
   readonly outbox: { readonly size: number }
-  readonly chat: Chat
-  readonly connection: Connection
 }
 
 /** What a state contributes; the queue is added to it. */
@@ -100,7 +97,7 @@ function causeOf(parts: ExplainedParts): Cause {
         ? choiceNeeded(phase.choice.gate)
         : { code: 'choice_loading', text: 'The choices are loading' }
     case 'preparing':
-      return retryOf(parts, 'initialize_retry', 'Trying again to load the agent') ?? preparing()
+      return retryOf(parts, 'initialize_retry', 'Trying again to load the agent') ?? PREPARING
     case 'idle':
       return 'error' in phase ? failed(phase.error) : notInitialized()
     case 'ready':
@@ -116,9 +113,7 @@ function choiceNeeded(gate: keyof typeof SELECT_METHODS): Cause {
   return { code: 'choice_needed', text: `${article} ${gate} must be selected. Call ${method}`, method, gate }
 }
 
-function preparing(): Cause {
-  return { code: 'preparing', text: 'The agent is loading' }
-}
+const PREPARING: Cause = { code: 'preparing', text: 'The agent is loading' }
 
 function notInitialized(): Cause {
   return { code: 'not_initialized', text: 'The agent is not initialized. Call initialize()', method: 'initialize()' }

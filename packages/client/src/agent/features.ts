@@ -8,10 +8,7 @@ export const features = {
   contactCenter: async () => (await import('./portal-lifecycle.ts')).PortalLifecycle,
   explain: async () => (await import('./explain.ts')).explain,
   masking: async () => (await import('../masking/load-masker.ts')).loadMasker,
-  persistQueue: async () => {
-    const { createStoredQueue, sweepQueues } = await import('../resume/stored-queue.ts')
-    return { createStoredQueue, sweepQueues }
-  },
+  persistQueue: () => import('../resume/stored-queue.ts'),
   resume: async () => (await import('../resume/session-resume.ts')).SessionResume,
   storedData: async () => (await import('../storage/clear-stored.ts')).clearStored,
   tabs: async () => (await import('../tabs/tab-group.ts')).createTabGroup,

@@ -66,9 +66,8 @@ export async function repeatInitialize<T>(
 export function isTemporary(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, reason, status } = error as { code?: unknown; reason?: unknown; status?: unknown }
-  if (code === 'MODULE_LOAD_FAILED') return true
   // A response that broke off has a cause; one that cannot be read has none.
-  if (reason === 'body' && error.cause !== undefined) return true
+  if (code === 'MODULE_LOAD_FAILED' || (reason === 'body' && error.cause !== undefined)) return true
   if (reason === 'network' || reason === 'timeout' || (typeof status === 'number' && (status >= 500 || status === 429)))
     return true
   return isTemporary(error.cause)

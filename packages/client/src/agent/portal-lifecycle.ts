@@ -1,9 +1,4 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
-import type { Chat } from '../chat/chat.ts'
-import type { ChatSession } from '../chat/chat-session.ts'
-import type { Connection } from '../chat/connection.ts'
-import type { ContextStore } from '../chat/context-store.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { loadConnector } from '../contact-center/connector/connector-loader.ts'
 import { resolveConnectorScript } from '../contact-center/connector/connector-url.ts'
@@ -17,26 +12,21 @@ import { ProfileCache, SelectedProfileStore, storagePrefix } from '../contact-ce
 import { MessageError, notInitialized, SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
 import { type EnvironmentName, toEnvironmentName } from '../init-params.ts'
-import type { Outbox } from '../outbox/outbox.ts'
+import type { Outbox, OutboxParts } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
 import type { PendingChoice } from './agent-status.ts'
 import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
 
 /** The parts of the agent that the contact center uses. */
-interface PortalParts {
+interface PortalParts extends Omit<OutboxParts, 'masking' | 'log' | 'liveness' | 'queue'> {
   readonly scope: AgentScope
-  readonly authentication: AuthenticationService
   readonly start: {
     /** Language that the host has chosen. */
     readonly language: string | undefined
     loadUser(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void>
   }
   readonly outbox: Outbox
-  readonly context: ContextStore
-  readonly chat: Chat
-  readonly connection: Connection
-  readonly session: ChatSession
   calls: CallState | undefined
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void

@@ -1,16 +1,16 @@
 import type { AgentDetails, UserDetails } from '@aiagent/protocol'
 import { features } from '#features'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { defaultScopes, hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
-import type { ContextStore } from '../chat/context-store.ts'
 import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import { ApiError, AuthError, type AuthErrorReason, abortedError, InitializationPipelineError } from '../errors.ts'
 import type { Deployment, LoadedAgent } from '../facts.ts'
-import type { FoundRules, Masking, MaskingUnavailableReason } from '../masking/masking.ts'
+import type { FoundRules, MaskingUnavailableReason } from '../masking/masking.ts'
+import type { OutboxParts } from '../outbox/outbox.ts'
 import { feature, type OptionalFeature } from '../platform/feature.ts'
 import { getAgentDetails, getCustomerDetails, getUserDetails } from '../rest/core-calls.ts'
 import { loadDeploymentInfo, RestClient } from '../rest/rest-client.ts'
 import type { AgentScope } from '../scope.ts'
+import type { TabGroup } from '../tabs/tab-group.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
@@ -19,21 +19,9 @@ import type { PortalLifecycle } from './portal-lifecycle.ts'
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
 
-/** With `tabs`. */
-interface MissedSignOuts {
-  /**
-   * Removes a user who signed out in another tab while this page was away, before a token is used. Returns what the initialized
-   * strategy has still to forget.
-   */
-  forgetMissed(): Promise<(() => Promise<void>) | undefined>
-}
-
 /** The parts that it uses. */
-interface StartParts {
-  readonly authentication: AuthenticationService
-  readonly context: ContextStore
-  readonly masking: Masking
-  readonly tabs?: OptionalFeature<MissedSignOuts | undefined> | undefined
+interface StartParts extends Pick<OutboxParts, 'authentication' | 'context' | 'masking'> {
+  readonly tabs?: OptionalFeature<Pick<TabGroup, 'forgetMissed'> | undefined> | undefined
 }
 
 /**
@@ -312,9 +300,8 @@ function fetchUser(
   signal: AbortSignal | undefined,
 ): Promise<UserDetails | null> {
   const isCustomer = usesPortalProfile(agent, params)
-  return (isCustomer ? api.call(getCustomerDetails, { signal }) : api.call(getUserDetails, { signal })).catch(
-    () => null,
-  )
+  const asked = isCustomer ? api.call(getCustomerDetails, { signal }) : api.call(getUserDetails, { signal })
+  return asked.catch(() => null)
 }
 
 /** Loads the masking rules of the agent (FLOW-19). Never fails: a warning gives the reason. */

@@ -29,6 +29,9 @@ import { isStrategy } from './host-strategy.ts'
 import type { OwnStrategy } from './own-strategy.ts'
 import { rememberLogin, type StoredLogin, takeRememberedLogin, takeStoredLogin } from './stored-login.ts'
 
+/** What it uses of the agent. */
+type AuthScope = Pick<AgentScope<never>, 'shared' | 'status'>
+
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
 interface StrategyInUse {
   readonly type: AuthenticationType
@@ -49,7 +52,7 @@ interface StrategyInUse {
 export class AuthenticationService extends Opaque {
   readonly #input: AuthenticationInput | undefined
   readonly #options: AuthenticationServiceOptions
-  readonly #scope: Pick<AgentScope<never>, 'shared' | 'status'> | undefined
+  readonly #scope: AuthScope | undefined
   readonly #environment: Environment
   readonly #renewal: Renewal
   readonly #current: CurrentToken
@@ -73,16 +76,8 @@ export class AuthenticationService extends Opaque {
    */
   constructor(input?: AuthenticationInput | null, options?: AuthenticationServiceOptions)
   /** @internal */
-  constructor(
-    input?: AuthenticationInput | null,
-    options?: AuthenticationServiceOptions,
-    scope?: Pick<AgentScope<never>, 'shared' | 'status'>,
-  )
-  constructor(
-    input?: AuthenticationInput | null,
-    options: AuthenticationServiceOptions = {},
-    scope?: Pick<AgentScope<never>, 'shared' | 'status'>,
-  ) {
+  constructor(input?: AuthenticationInput | null, options?: AuthenticationServiceOptions, scope?: AuthScope)
+  constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}, scope?: AuthScope) {
     super()
     this.#options = options
     this.#scope = scope
@@ -269,7 +264,7 @@ export class AuthenticationService extends Opaque {
     if (!given) throw new AuthError(`The access token ${whyNoToken(token)}.`, 'invalid_input')
     const strategy = this.#source.strategy ?? (await this.#era.during(() => this.#load()))
     const expiresAt = this.#current.expiryOf(given)
-    const ends = expiresAt ?? Number.POSITIVE_INFINITY
+    const ends = expiresAt ?? Infinity
     const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#environment.clock.now())
     const until = !strategy.acceptsTokens || (isBorrowed && strategy.autoRenews) ? renewed : isBorrowed && ends
     await this.#renewal.replace('supplied', async signal => {

@@ -84,7 +84,7 @@ export class PreAuthStrategy extends OwnStrategy {
     if (!token) throw new AuthError(`The token of refreshTokenFn ${whyNoToken(given)}.`, 'token_request_failed')
     if (era.isOver) return token
     this.#token = token
-    this.#isShort = (this.expiresAt ?? Number.POSITIVE_INFINITY) - this.#clock.now() <= this.expiryBufferMs
+    this.#isShort = (this.expiresAt ?? Infinity) - this.#clock.now() <= this.expiryBufferMs
     return token
   }
 

@@ -166,11 +166,10 @@ export async function requestToken(
   const { access_token, expires_in, token_type } = body ?? {}
   const accessToken = tokenIn(access_token)
   const isBearer = token_type === undefined || token_type === null || /^bearer$/i.test(String(token_type))
-  if (!accessToken || !isBearer)
-    throw failed(
-      body ? 'the answer contains no token' : `the answer is ${describeUnreadable(answer.text)}`,
-      answer.status,
-    )
+  if (!accessToken || !isBearer) {
+    const problem = body ? 'the answer contains no token' : `the answer is ${describeUnreadable(answer.text)}`
+    throw failed(problem, answer.status)
+  }
   const expiresIn = Number(expires_in ?? Number.NaN)
   return { accessToken, expiresIn: Number.isFinite(expiresIn) ? expiresIn : undefined }
 }

@@ -87,7 +87,7 @@ export class Retry {
   /** Attempts since then that the page caused: each that fails lengthens the next wait. */
   #unscheduled = 0
   /** When the last return of the page caused an attempt, on the monotonic clock. */
-  #hurriedAt = Number.NEGATIVE_INFINITY
+  #hurriedAt = -Infinity
   #stop: (() => void) | undefined
   /** On the monotonic clock; undefined once an attempt without a wait has followed. */
   #returnedAt: number | undefined

@@ -1,5 +1,4 @@
 import { addMessageId, CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import { type MessageLog, recordOwnFrame } from '../log/message-log.ts'
 import { sleep } from '../platform/clock.ts'
@@ -7,9 +6,7 @@ import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { ChatSession } from './chat-session.ts'
-import type { Connection } from './connection.ts'
-import { TokenDialogue } from './token-dialogue.ts'
+import { TokenDialogue, type TokenDialogueParts } from './token-dialogue.ts'
 import type { Transport } from './transport.ts'
 
 /** Time limit for sending the disconnect frame before the socket is closed, in milliseconds. */
@@ -25,10 +22,7 @@ interface LeaveOptions {
 }
 
 /** The parts that it uses. */
-interface ChatParts {
-  readonly connection: Connection
-  readonly session: ChatSession
-  readonly authentication: AuthenticationService
+export interface ChatParts extends TokenDialogueParts {
   readonly log: MessageLog
 }
 

@@ -84,12 +84,17 @@ const PUBLIC_STATE = {
   closed: ConnectionState.CLOSED,
 } as const satisfies Record<State['at'], ConnectionState>
 
+/** The parts that it uses. */
+export interface ConnectionParts {
+  readonly session: ChatSession
+  readonly authentication: AuthenticationService
+}
+
 export class Connection implements TransportListener {
   readonly #scope: AgentScope<'stateChanged' | 'closed'>
   readonly #clock: Clock
   readonly #policy: ReconnectPolicy
-  readonly #session: ChatSession
-  readonly #authentication: AuthenticationService
+  readonly #parts: ConnectionParts
   /** The count of attempts, and the wait for the next one. */
   readonly retry: Retry
   /** The parts that follow the chat, in the order in which they are called. */
@@ -100,17 +105,12 @@ export class Connection implements TransportListener {
   /** The attempts during which the session is checked; undefined where it was not. */
   #check: Era | undefined
 
-  constructor(
-    scope: AgentScope<'stateChanged' | 'closed'>,
-    policy: ReconnectPolicy,
-    { session, authentication }: { session: ChatSession; authentication: AuthenticationService },
-  ) {
+  constructor(scope: AgentScope<'stateChanged' | 'closed'>, policy: ReconnectPolicy, parts: ConnectionParts) {
     const { clock, page } = scope.environment
     this.#scope = scope
     this.#clock = clock
     this.#policy = policy
-    this.#session = session
-    this.#authentication = authentication
+    this.#parts = parts
     this.retry = new Retry(clock, page, policy)
   }
 
@@ -273,7 +273,7 @@ export class Connection implements TransportListener {
     const state = PUBLIC_STATE[next.at]
     const { logger, shared } = this.#scope
     logger.debug(`Connection: ${PUBLIC_STATE[previous.at]} → ${state}`)
-    this.#authentication.watchExpiry(next.at !== 'closed' && !shared?.isFollower)
+    this.#parts.authentication.watchExpiry(next.at !== 'closed' && !shared?.isFollower)
     reportState(this.#scope, state, next.at === 'waiting' ? next.delayMs : undefined)
     if (next.at !== 'closed') return
     this.#check?.end()
@@ -300,8 +300,8 @@ export class Connection implements TransportListener {
     // Yield once: a listener may call `open()` while the failure is still being delivered to the others.
     await null
     if (!this.#isCurrent(attempt)) return undefined
-    const opening = await this.#session.begin(attempt.controller.signal, this.retry.attempts === 0)
-    this.#authentication.checkExpiry()
+    const opening = await this.#parts.session.begin(attempt.controller.signal, this.retry.attempts === 0)
+    this.#parts.authentication.checkExpiry()
     let lastSeq: number | undefined
     for (const each of this.observers) lastSeq ??= each.beginAttempt?.(opening)
     return this.addressOf(opening.sessionId, lastSeq)
@@ -324,7 +324,7 @@ export class Connection implements TransportListener {
 
   #greet(transport: Transport): void {
     this.lastInboundAt = undefined
-    const opening = this.#session.handleOpened()
+    const opening = this.#parts.session.handleOpened()
     // A listener of the state change may have disconnected already.
     if (!this.isLeaving) for (const each of this.observers) each.handleOpened?.(transport, opening)
   }
@@ -347,7 +347,7 @@ export class Connection implements TransportListener {
     this.#abandon(attempt)
     this.#retryOrClose(final, { leastMs: error.retryAfterMs }, () => {
       this.#reportFailure(error)
-      if (sessionRefused) this.#session.handleRefused()
+      if (sessionRefused) this.#parts.session.handleRefused()
     })
     attempt.settle(error)
   }
@@ -361,7 +361,7 @@ export class Connection implements TransportListener {
     const final = isFinalCloseCode(code) || state.leaving === true
     const cause = state.leaving ? 'left' : closeCauseOf(event)
     this.#retryOrClose(final, { isUrgent: cause === 'dead_connection' }, () => {
-      if (code === CLOSE_CODE.NORMAL && !state.leaving) this.#session.handleEnded()
+      if (code === CLOSE_CODE.NORMAL && !state.leaving) this.#parts.session.handleEnded()
       const closed = { code, reason, cause }
       // A listener of the state change may have opened or closed it again.
       const next = this.#state
@@ -372,7 +372,7 @@ export class Connection implements TransportListener {
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is requested.'
       this.#reportFailure(new ConnectionError(message, 'closed', { closeCode: code }))
-      this.#session.handleRefused()
+      this.#parts.session.handleRefused()
     })
   }
 
@@ -435,13 +435,13 @@ export class Connection implements TransportListener {
     status.closed = event
     status.failure = undefined
     this.#scope.emit('closed', () => event)
-    this.#session.handleClosed()
+    this.#parts.session.handleClosed()
   }
 
   /** An attempt failed, or no further one follows. */
   #reportFailure(error: SDKError): void {
     const isExplained = error instanceof ConnectionError && error.httpStatus !== undefined
-    const isDoubtful = this.#session.handleFailure(isExplained)
+    const isDoubtful = this.#parts.session.handleFailure(isExplained)
     this.#scope.status.failure = error
     this.#scope.reportError(error)
     if (isDoubtful && this.state !== ConnectionState.CLOSED) void this.#checkSession()
@@ -450,7 +450,7 @@ export class Connection implements TransportListener {
   /** Runs beside the attempts, so that a call that hangs delays none, until the last of them. */
   async #checkSession(): Promise<void> {
     const check = (this.#check ??= new Era())
-    const isForgotten = await check.during(signal => this.#session.check(signal)).catch(() => false)
+    const isForgotten = await check.during(signal => this.#parts.session.check(signal)).catch(() => false)
     // The reason of the failures is gone.
     if (isForgotten && this.#state.at === 'waiting') this.retry.hurry()
   }

@@ -91,7 +91,7 @@ export class Liveness implements ChatObserver {
   }
 
   #untilNextLook(): number {
-    const dueAt = this.#silence?.dueAt ?? Number.POSITIVE_INFINITY
+    const dueAt = this.#silence?.dueAt ?? Infinity
     return Math.max(0, Math.min(LOOK_INTERVAL_MS, dueAt - this.#scope.environment.clock.monotonic()))
   }
 

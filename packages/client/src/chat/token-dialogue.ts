@@ -1,16 +1,13 @@
 import { encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { AuthError, SDKError } from '../errors.ts'
 import type { AgentScope } from '../scope.ts'
-import type { ChatSession, Opening } from './chat-session.ts'
-import type { ChatObserver, Connection } from './connection.ts'
+import type { Opening } from './chat-session.ts'
+import type { ChatObserver, Connection, ConnectionParts } from './connection.ts'
 import type { Transport } from './transport.ts'
 
 /** The parts that it uses. */
-interface TokenDialogueParts {
+export interface TokenDialogueParts extends ConnectionParts {
   readonly connection: Connection
-  readonly session: ChatSession
-  readonly authentication: AuthenticationService
 }
 
 /*

@@ -1,32 +1,23 @@
 import { PERSONA, ProtocolError, parseServerMessage, ROLE } from '@aiagent/protocol'
-import type { ChatObserver, Connection } from '../chat/connection.ts'
+import type { ChatObserver } from '../chat/connection.ts'
 import { MessageError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { type Message, receivedMessage } from '../log/message.ts'
-import type { MessageLog } from '../log/message-log.ts'
-import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
 import { Fifo } from '../util/fifo.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-import type { MessageProcessor } from './handlers.ts'
 import { emitInbound, emitUnreadable, historyOf, type InboundEventType } from './inbound-events.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
-import type { Recovery } from './recovery.ts'
-import type { WorkingState } from './working-state.ts'
+import type { Recovery, RecoveryParts } from './recovery.ts'
 
 /** How long the messages behind wait for the promise of a handler, in milliseconds. */
 const HANDLER_LIMIT_MS = 30_000
 
 /** The parts that it uses. */
-interface InboxParts {
-  readonly processor: MessageProcessor
-  readonly connection: Connection
-  readonly log: MessageLog
-  readonly outbox: Outbox
+interface InboxParts extends Pick<RecoveryParts, 'processor' | 'connection' | 'log' | 'outbox' | 'working'> {
   readonly recovery: Recovery
-  readonly working: WorkingState
 }
 
 /**

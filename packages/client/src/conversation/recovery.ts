@@ -1,9 +1,9 @@
 import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
-import type { ChatSession, Opening } from '../chat/chat-session.ts'
-import type { ChatObserver, Connection } from '../chat/connection.ts'
+import type { ChatParts } from '../chat/chat.ts'
+import type { Opening } from '../chat/chat-session.ts'
+import type { ChatObserver } from '../chat/connection.ts'
 import type { RecoverySource } from '../events.ts'
 import type { HistoryElement, Message } from '../log/message.ts'
-import type { MessageLog } from '../log/message-log.ts'
 import {
   groupBy,
   type HistoryMergeOptions,
@@ -43,11 +43,8 @@ interface Wait {
 }
 
 /** The parts that it uses. */
-interface RecoveryParts {
-  readonly connection: Connection
-  readonly session: ChatSession
+export interface RecoveryParts extends Pick<ChatParts, 'connection' | 'session' | 'log'> {
   readonly outbox: Outbox
-  readonly log: MessageLog
   readonly processor: MessageProcessor
   readonly streams: MessageStreams | undefined
   readonly working: WorkingState
@@ -430,10 +427,8 @@ class FollowedSession {
   }
 
   addRecovered(messages: readonly Message[]): void {
-    for (const [fingerprint, known] of groupBy(
-      messages.map(message => knownMessage(message)),
-      each => each.fingerprint,
-    ))
+    const arrived = messages.map(message => knownMessage(message))
+    for (const [fingerprint, known] of groupBy(arrived, each => each.fingerprint))
       this.#recovered.set(fingerprint, [...(this.#recovered.get(fingerprint) ?? []), ...known])
   }
 

@@ -258,7 +258,7 @@ export function mergeHistory(history: readonly HistoryElement[], options: Histor
     if (!isFromStart) {
       if (index < first) return []
       // Without any match only the time tells what is new.
-      if (first < 0 && !((message.timestamp ?? Number.NEGATIVE_INFINITY) > openedAt)) return []
+      if (first < 0 && !((message.timestamp ?? -Infinity) > openedAt)) return []
     }
     position = skipEarlier(entries, matched, position, message)
     return { message, direction: isFromClient(message) ? 'sent' : 'received', timestamp, size, position }
@@ -290,7 +290,7 @@ function collectCandidates(
 function matchAll(
   elements: readonly { readonly message: Message }[],
   candidates: readonly Candidate[],
-  { olderThan = Number.NEGATIVE_INFINITY, openedAt }: HistoryMergeOptions,
+  { olderThan = -Infinity, openedAt }: HistoryMergeOptions,
 ): (Candidate | undefined)[] {
   // A page that was just opened: fingerprints of a long history take a frame.
   if (candidates.length === 0) return []

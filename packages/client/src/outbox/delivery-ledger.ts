@@ -260,7 +260,7 @@ export class DeliveryLedger {
    * The connection has ended, and another one follows: the messages that were written last may not have arrived, unless the end
    * was in order.
    */
-  handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
+  handleLost({ lastInboundAt = -Infinity, isAbnormal }: ConnectionLoss): void {
     this.#endWait()
     const wasConnected = this.#isConnected
     this.#isConnected = false
@@ -275,7 +275,7 @@ export class DeliveryLedger {
    *
    * @param arrivedAt time of the last frame, on the monotonic clock
    */
-  handleMessage(message: Message, arrivedAt = Number.NEGATIVE_INFINITY): void {
+  handleMessage(message: Message, arrivedAt = -Infinity): void {
     const { facts, config } = this.#scope
     // What was sent long before that is not written again; with receipts it is until there is one.
     if (!facts.hasReceipts && arrivedAt >= this.#forgetAt) {

@@ -1,9 +1,8 @@
 import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { storedUser } from '../auth/stored-user.ts'
-import type { Chat } from '../chat/chat.ts'
-import type { ChatSession, Opening } from '../chat/chat-session.ts'
-import type { ChatObserver, Connection, ConnectionLoss } from '../chat/connection.ts'
+import type { Chat, ChatParts } from '../chat/chat.ts'
+import type { Opening } from '../chat/chat-session.ts'
+import type { ChatObserver, ConnectionLoss } from '../chat/connection.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
@@ -62,14 +61,10 @@ export const WARN_AFTER_MS = 3_000
 type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 
 /** The parts that it uses. */
-interface OutboxParts {
-  readonly authentication: AuthenticationService
+export interface OutboxParts extends ChatParts {
   readonly masking: Masking
-  readonly connection: Connection
   readonly chat: Chat
-  readonly session: ChatSession
   readonly context: ContextStore
-  readonly log: MessageLog
   readonly liveness: Liveness
   /** Only with `persistQueue`. */
   readonly queue?: OptionalFeature<QueueStore | undefined> | undefined

@@ -55,7 +55,7 @@ export class TurnTaking {
   #turn: Turn | undefined
   #pauseTimer: unknown
   /** Time of the agent's last message, on the monotonic clock. */
-  #spokeAt = Number.NEGATIVE_INFINITY
+  #spokeAt = -Infinity
   /** Whether a user message was written since then. */
   #hasWritten = false
   /** The gaps between the agent's messages: they show when an answer of several messages is over. */
@@ -195,7 +195,7 @@ export class TurnTaking {
 
   /** No answer will come to what was sent, and nothing of the session has to be waited for. */
   endSession(): void {
-    this.#spokeAt = Number.NEGATIVE_INFINITY
+    this.#spokeAt = -Infinity
     if (this.#turn && this.#turn.at !== 'unsent') this.#fail('The session ended before an answer came.')
   }
 

@@ -53,7 +53,7 @@ export async function hold(
   { signal, isShared, onStolen }: HoldOptions = {},
 ): Promise<Release> {
   const mode = isShared ? 'shared' : 'exclusive'
-  return (await requestIfGiven(page, name, { mode, ...(signal && { signal }) }, onStolen)) ?? (() => {})
+  return (await request(page, name, { mode, ...(signal && { signal }) }, onStolen).catch(withoutDenial)) ?? (() => {})
 }
 
 /** Takes a lock if it is free. Resolves with undefined if it is not, and where there are no locks. */
@@ -63,7 +63,7 @@ export function tryHold(page: LockPage, name: string, onStolen?: () => void): Pr
 
 /** Takes a lock away from the page that holds it, before all pages that wait for it. */
 export async function steal(page: LockPage, name: string, onStolen?: () => void): Promise<Release> {
-  return (await requestIfGiven(page, name, { steal: true }, onStolen)) ?? (() => {})
+  return (await request(page, name, { steal: true }, onStolen).catch(withoutDenial)) ?? (() => {})
 }
 
 /** The held locks whose name has a prefix: name and holder, as the browser identifies it. */
@@ -73,11 +73,7 @@ export async function names(page: LockPage, prefix: string): Promise<ReadonlyMap
   return new Map(held.flatMap(({ name, clientId }) => (name?.startsWith(prefix) ? [[name, clientId]] : [])))
 }
 
-/** As {@link request}. Locks that are denied count as absent. */
-function requestIfGiven(...given: Parameters<typeof request>): Promise<Release | undefined> {
-  return request(...given).catch(withoutDenial)
-}
-
+/** Locks that are denied count as absent. */
 function withoutDenial(error: unknown): undefined {
   if (!isDenial(error)) throw error
 }

@@ -80,7 +80,7 @@ function nativePage(appState: AppStateLike, netInfo: NetInfoLike | undefined, cl
         const { isConnected, type } = before ?? state
         before = state
         // Another network has another address, which no connection survives.
-        if (state.isConnected && (isConnected === false || type !== state.type)) listener(Number.POSITIVE_INFINITY)
+        if (state.isConnected && (isConnected === false || type !== state.type)) listener(Infinity)
       })
       return () => {
         subscription.remove()

@@ -144,7 +144,7 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals, n
         hiddenSince = undefined
         const isShown = event.type === 'visibilitychange'
         const isLoaded = event.type === 'pageshow' && !(event as PageTransitionEvent).persisted
-        listener(isShown || isLoaded ? hiddenMs : Number.POSITIVE_INFINITY)
+        listener(isShown || isLoaded ? hiddenMs : Infinity)
       }
       for (const name of WINDOW_EVENTS) window.addEventListener(name, returned)
       for (const name of DOCUMENT_EVENTS) document.addEventListener(name, returned)

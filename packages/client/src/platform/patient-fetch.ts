@@ -53,24 +53,12 @@ export async function fetchPatiently(
   environment: NetworkPlatform,
   address: string,
   init: RequestInit,
-  {
-    name,
-    signal,
-    skipBody,
-    isIdempotent = init.method !== 'POST',
-    limitMs = Number.POSITIVE_INFINITY,
-    onRateLimited,
-  }: Patience,
+  { name, signal, skipBody, isIdempotent = init.method !== 'POST', limitMs = Infinity, onRateLimited }: Patience,
 ): Promise<FetchedText> {
   // Some platforms load files, data or other things where the scheme says so.
   if (URL.canParse(address) && !isWebAddress(address)) {
-    const { protocol } = new URL(address)
-    throw new FetchFailure(
-      'network',
-      undefined,
-      undefined,
-      `a request must have https or http, and not the scheme ${protocol}`,
-    )
+    const problem = `a request must have https or http, and not the scheme ${new URL(address).protocol}`
+    throw new FetchFailure('network', undefined, undefined, problem)
   }
   const { clock } = environment
   const endsAt = clock.monotonic() + limitMs

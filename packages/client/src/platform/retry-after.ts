@@ -4,9 +4,7 @@ const HTTP_DATE =
 
 /** Milliseconds since the epoch; NaN for anything but a date of HTTP. */
 function readDate(text: string): number {
-  const found = HTTP_DATE.exec(text)
-  if (!found) return Number.NaN
-  const [, day, month, year, asctimeMonth, asctimeDay, time, asctimeYear] = found
+  const [, day, month, year, asctimeMonth, asctimeDay, time, asctimeYear] = HTTP_DATE.exec(text) ?? []
   return Date.parse(`${day ?? asctimeDay} ${month ?? asctimeMonth} ${year ?? asctimeYear} ${time} GMT`)
 }
 

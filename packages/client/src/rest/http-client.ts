@@ -109,22 +109,17 @@ export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>
   let problem = describeUnreadable(text)
   if (parsed !== undefined) {
     try {
-      let leftOut: string | undefined
-      const value = parse(parsed, '', ({ message }) => {
-        leftOut ??= message
-      })
-      if (leftOut) call.onLeftOut?.(leftOut)
+      const leftOut: string[] = []
+      const value = parse(parsed, '', ({ message }) => void leftOut.push(message))
+      if (leftOut[0]) call.onLeftOut?.(leftOut[0])
       return value
     } catch (error) {
       if (error instanceof SDKError) throw error
       problem = (error as ProtocolError).message.slice(0, -1)
     }
   }
-  throw apiError(call, `the response cannot be read: ${problem}${redirect}`, {
-    reason: 'body',
-    status,
-    body: readable(text, call),
-  })
+  const options = { reason: 'body', status, body: readable(text, call) } as const
+  throw apiError(call, `the response cannot be read: ${problem}${redirect}`, options)
 }
 
 /** The error of a call without a complete response. */

@@ -14,13 +14,11 @@ import { type Given, getDeploymentInfo, type RestCall, type Send } from './core-
 import { failed, request, type UnsentCall } from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 
-/** What all agents of the page or process share of the deployment info. */
-export const shared: {
-  /** Where it is stored. @default in the stores of their environment */
-  adapter?: CacheAdapter | undefined
-  /** How often it has been cleared. */
-  clearings: number
-} = { clearings: 0 }
+/**
+ * What all agents of the page or process share of the deployment info: where it is stored, by default in the stores of their
+ * environment, and how often it has been cleared.
+ */
+export const shared: { adapter?: CacheAdapter | undefined; clearings: number } = { clearings: 0 }
 /** The same of each place, when it was last used: what is older is not read. */
 const clearedAt = /* @__PURE__ */ new WeakMap<object, number>()
 

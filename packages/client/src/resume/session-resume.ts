@@ -1,13 +1,11 @@
 import { isSessionRefusal } from '@aiagent/protocol'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { storedUser } from '../auth/stored-user.ts'
-import type { ChatSession, SavedSession, SessionKeeper } from '../chat/chat-session.ts'
-import type { ContextStore } from '../chat/context-store.ts'
+import type { SavedSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { MessageProcessor } from '../conversation/handlers.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { HistoryElement, Message, MessageOrigin } from '../log/message.ts'
-import type { MessageLog } from '../log/message-log.ts'
 import { mergeHistory, READ_LIMIT, readHistory } from '../log/reconcile.ts'
+import type { OutboxParts } from '../outbox/outbox.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
@@ -39,11 +37,7 @@ interface ResumedSession {
 }
 
 /** The parts that it uses. */
-interface SessionResumeParts {
-  readonly authentication: AuthenticationService
-  readonly context: ContextStore
-  readonly log: MessageLog
-  readonly session: ChatSession
+interface SessionResumeParts extends Pick<OutboxParts, 'authentication' | 'context' | 'log' | 'session'> {
   readonly processor: MessageProcessor
 }
 
@@ -154,7 +148,7 @@ export class SessionResume implements SessionKeeper {
         return { list, history: await this.#read(list, id) }
       })
       const resumed = this.#resume(id)
-      const { lastTime = Number.POSITIVE_INFINITY } = resumed
+      const { lastTime = Infinity } = resumed
       this.#restore({ ...resumed, lastTime }, history)
       resumed.lastTime ??= Math.max(...history.map(({ message }) => message.timestamp ?? 0))
       return { isEmpty: list.length === 0 }

@@ -1,5 +1,4 @@
 import { isJsonObject } from '@aiagent/protocol'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { storedUser } from '../auth/stored-user.ts'
 import type { ResolvedConfig } from '../check-config.ts'
 import { type DeliveryRecord, writtenElsewhere } from '../log/delivery.ts'
@@ -7,7 +6,7 @@ import type { TranscriptEntry } from '../log/entry.ts'
 import { addressMessage, detachMessage, Message } from '../log/message.ts'
 import { showOnce } from '../log/reconcile-pages.ts'
 import type { QueueStore } from '../outbox/delivery-ledger.ts'
-import type { Outbox } from '../outbox/outbox.ts'
+import type { Outbox, OutboxParts } from '../outbox/outbox.ts'
 import type { Environment } from '../platform/environment.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
@@ -57,10 +56,14 @@ interface StoredMessage {
   readonly written?: { readonly sessionFingerprint?: string | undefined }
 }
 
+/** The parts that it uses. */
+interface StoredQueueParts extends Pick<OutboxParts, 'authentication'> {
+  readonly outbox: Outbox
+}
+
 class StoredQueue implements QueueStore {
   readonly #scope: AgentScope<never>
-  readonly #authentication: AuthenticationService
-  readonly #outbox: Outbox
+  readonly #parts: StoredQueueParts
   /** The id of this tab among those that share the conversation, which have one user; undefined where none do. */
   readonly #tab: string | undefined
   readonly #expiresAfterMs: number
@@ -85,15 +88,9 @@ class StoredQueue implements QueueStore {
   /** Until the store has written the mark that must precede what is sent. A later mark ends it. */
   #marking: Era | undefined
 
-  constructor(
-    scope: AgentScope<never>,
-    { authentication, outbox }: { authentication: AuthenticationService; outbox: Outbox },
-    adapter: CacheAdapter,
-    tab: string | undefined,
-  ) {
+  constructor(scope: AgentScope<never>, parts: StoredQueueParts, adapter: CacheAdapter, tab: string | undefined) {
     this.#scope = scope
-    this.#authentication = authentication
-    this.#outbox = outbox
+    this.#parts = parts
     this.#tab = tab
     const { config, environment, logger } = scope
     const { persistQueueMs, cache } = config
@@ -170,7 +167,7 @@ class StoredQueue implements QueueStore {
     // What the tab has said to the others is in the log of each.
     const isFresh = ({ id, timestamp }: StoredMessage) =>
       environment.clock.now() - timestamp < this.#expiresAfterMs &&
-      (this.#tab === undefined || !this.#outbox.log.find(id))
+      (this.#tab === undefined || !this.#parts.outbox.log.find(id))
     const ageOf = ([first]: StoredMessage[]) => first?.timestamp ?? 0
     const fresh = lists
       .sort((one, other) => ageOf(one) - ageOf(other))
@@ -192,12 +189,12 @@ class StoredQueue implements QueueStore {
     this.takeIn()
     // Messages may have been queued before the store could take them.
     this.changed()
-    if (entries.length > 0) this.#outbox.connectForMessage()
+    if (entries.length > 0) this.#parts.outbox.connectForMessage()
   }
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
-    const { writer, ledger, log } = this.#outbox
+    const { writer, ledger, log } = this.#parts.outbox
     const { facts } = this.#scope
     const entries = this.#restored
     this.#restored = []
@@ -232,7 +229,7 @@ class StoredQueue implements QueueStore {
   handleConnected(): void {
     const entries = this.#unplaced
     this.#unplaced = []
-    const { ledger } = this.#outbox
+    const { ledger } = this.#parts.outbox
     for (const entry of entries) if (ledger.isOfSession(entry) && !ledger.hasKey(entry)) this.#show(entry)
   }
 
@@ -242,14 +239,14 @@ class StoredQueue implements QueueStore {
   }
 
   #isKnown(entry: DeliveryRecord): boolean {
-    return this.#outbox.log.find(entry.id) === entry
+    return this.#parts.outbox.log.find(entry.id) === entry
   }
 
   /** A message without evidence appears in the conversation, unless the history shows it. */
   #show(entry: DeliveryRecord): void {
     // A listener may have signed the user out.
     if (!this.#isKnown(entry)) return
-    const { log } = this.#outbox
+    const { log } = this.#parts.outbox
     const { message } = entry
     const mayShow = ({ sessionId }: TranscriptEntry) => sessionId === message.sessionId
     showOnce(log, entry, message.toPayloadString().length, mayShow)
@@ -257,7 +254,7 @@ class StoredQueue implements QueueStore {
 
   /** A message is sent in the present conversation. */
   #accepted(entry: DeliveryRecord, isAgain: boolean): void {
-    this.#outbox.accepted(entry, entry.message.toPayloadString().length, isAgain)
+    this.#parts.outbox.accepted(entry, entry.message.toPayloadString().length, isAgain)
   }
 
   // ── For the next page ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -290,7 +287,7 @@ class StoredQueue implements QueueStore {
     void this.#storeMarks().then(() => {
       if (marking.isOver) return
       this.#marking = undefined
-      this.#outbox.writer.resume()
+      this.#parts.outbox.writer.resume()
     })
   }
 
@@ -301,8 +298,8 @@ class StoredQueue implements QueueStore {
   }
 
   /** The queue as it is stored. Questions are left out: their promise ends with the page. */
-  #toStored(isOpen = this.#outbox.writer.isOpen): StoredMessage[] {
-    const { ledger, log } = this.#outbox
+  #toStored(isOpen = this.#parts.outbox.writer.isOpen): StoredMessage[] {
+    const { ledger, log } = this.#parts.outbox
     const claim = isOpen ? { sessionId: this.#scope.facts.sessionId } : undefined
     const sent = this.#scope.facts.hasReceipts
       ? log.unproven.filter(entry => entry.list === log.sent && ledger.hasKey(entry))
@@ -372,7 +369,7 @@ class StoredQueue implements QueueStore {
   }
 
   get #user(): string | undefined {
-    return storedUser(this.#scope, this.#authentication)
+    return storedUser(this.#scope, this.#parts.authentication)
   }
 
   /** Whether the user is anonymous: then only the queues of this tab and of its conversation are restored. */
@@ -394,7 +391,7 @@ class StoredQueue implements QueueStore {
  */
 export async function createStoredQueue(
   scope: AgentScope<never>,
-  parts: { authentication: AuthenticationService; outbox: Outbox },
+  parts: StoredQueueParts,
   tab: string | undefined,
 ): Promise<StoredQueue | undefined> {
   const adapter = await openStore(scope)

@@ -208,11 +208,11 @@ export class KeyedStore<T = unknown> {
   set(key: string, value: T, facts: Pick<StoredEntry<T>, 'user' | 'expiresAt'> = {}): Awaitable<void> {
     const { environment, deployment } = this.#place
     const timestamp = environment.clock.now()
-    const { expiresAt = timestamp + (this.#ttlMs ?? Number.POSITIVE_INFINITY), user } = facts
+    const { expiresAt = timestamp + (this.#ttlMs ?? Infinity), user } = facts
     const entry: StoredEntry<T> = {
       value: copyJson(value),
       timestamp,
-      ...(expiresAt !== Number.POSITIVE_INFINITY && { expiresAt }),
+      ...(expiresAt !== Infinity && { expiresAt }),
       ...(deployment !== undefined && { deployment }),
       ...(user !== undefined && { user }),
     }
@@ -383,7 +383,7 @@ export class KeyedStore<T = unknown> {
     const { ownerIn } = this.#kind
     const { environment, deployment } = this.#place
     if (ownerIn && (this.#isOthers(entry) || (ownerIn === 'entry' && entry.deployment !== deployment))) return undefined
-    if (isFresh(entry, environment.clock.now(), this.#ttlMs ?? Number.POSITIVE_INFINITY)) {
+    if (isFresh(entry, environment.clock.now(), this.#ttlMs ?? Infinity)) {
       try {
         return copyJson(entry) as StoredEntry<T>
       } catch {
@@ -398,7 +398,7 @@ export class KeyedStore<T = unknown> {
 
 /** Whether an entry has not expired. One from before the clock was set back lives no longer. */
 function isFresh(
-  { timestamp, expiresAt = Number.POSITIVE_INFINITY }: StoredEntry<unknown>,
+  { timestamp, expiresAt = Infinity }: StoredEntry<unknown>,
   now: number,
   ttlMs = expiresAt - timestamp,
 ): boolean {
@@ -429,7 +429,7 @@ export function removeExpiredEntries(environment: StorePlace['environment'], pre
     const times = sweeps.get(adapter) ?? new Map<string, number>()
     sweeps.set(adapter, times)
     for (const start of starts) {
-      if (!start || Math.abs(now - (times.get(start) ?? Number.NEGATIVE_INFINITY)) < SWEEP_EVERY_MS) continue
+      if (!start || Math.abs(now - (times.get(start) ?? -Infinity)) < SWEEP_EVERY_MS) continue
       // A host may have a prefix for each of its users.
       if (start === PREFIX) times.clear()
       times.set(start, now)

@@ -65,9 +65,9 @@ export function unstorageCacheAdapter(storage: UnstorageLike, options: Unstorage
 }
 
 /** The adapter without its guard: it rejects as the store does. */
-function bareAdapter(storage: UnstorageLike, start: string, ttlMs = Number.POSITIVE_INFINITY): CacheAdapter {
+function bareAdapter(storage: UnstorageLike, start: string, ttlMs = Infinity): CacheAdapter {
   // Drivers count in whole seconds; one that cannot expire entries ignores it.
-  const lifetime = ttlMs === Number.POSITIVE_INFINITY ? {} : { ttl: Math.ceil(ttlMs / 1_000) }
+  const lifetime = ttlMs === Infinity ? {} : { ttl: Math.ceil(ttlMs / 1_000) }
   const place = (key: string) => start + encodeStoreKey(key)
   const remove = (key: string) => storage.removeItem(place(key))
   const keys = async (prefix = ''): Promise<string[]> => {

@@ -14,6 +14,15 @@ const TAKE_LIMIT_MS = 2_000
 /** How long a leader may have no session before it lets another tab try, in milliseconds. */
 const SESSION_LIMIT_MS = 10_000
 
+/** The parts of the group that it uses. */
+export interface GroupParts {
+  readonly signOuts: SignOuts
+  readonly link: TabLink
+  readonly hub: SocketHub
+  readonly sockets: TabSockets
+  readonly replica: LogReplica
+}
+
 /*
  * The session that the tabs of a conversation are in, as one of them knows it. A tab of an anonymous group that gets a user
  * takes it away from the others:
@@ -25,11 +34,7 @@ const SESSION_LIMIT_MS = 10_000
  */
 export class GroupSession {
   readonly #parts: TabParts
-  readonly #signOuts: SignOuts
-  readonly #link: TabLink
-  readonly #hub: SocketHub
-  readonly #sockets: TabSockets
-  readonly #replica: LogReplica
+  readonly #group: GroupParts
   #id: string | undefined
   /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
   #conversation: string | undefined
@@ -40,20 +45,9 @@ export class GroupSession {
   /** This tab takes the session away from the others, and has no use for another one: it waits to do so, or has begun. */
   #taking: 'waiting' | 'begun' | undefined
 
-  constructor(
-    parts: TabParts,
-    signOuts: SignOuts,
-    link: TabLink,
-    hub: SocketHub,
-    sockets: TabSockets,
-    replica: LogReplica,
-  ) {
+  constructor(parts: TabParts, group: GroupParts) {
     this.#parts = parts
-    this.#signOuts = signOuts
-    this.#link = link
-    this.#hub = hub
-    this.#sockets = sockets
-    this.#replica = replica
+    this.#group = group
   }
 
   // ── The session of all tabs: the first one restores or creates it, the others use it ──────────────────────────────
@@ -68,7 +62,7 @@ export class GroupSession {
 
   /** Joins the tabs with this key. Resolves with their session; undefined for the first tab, which creates one. */
   async #join(key: string): Promise<string | undefined> {
-    const link = this.#link
+    const link = this.#group.link
     if (link.key !== key) {
       link.leave('session_ended')
       await link.enter(key)
@@ -82,7 +76,7 @@ export class GroupSession {
 
   /** This tab uses a session. */
   use(sessionId: string): void {
-    const link = this.#link
+    const link = this.#group.link
     if (link.key === undefined || sessionId === this.#id) return
     link.wake()
     this.#conversation ??= sessionId
@@ -92,12 +86,12 @@ export class GroupSession {
 
   /** The session of the group is no longer used. */
   drop(): void {
-    if (this.#link.isLeader) this.#id = undefined
+    if (this.#group.link.isLeader) this.#id = undefined
   }
 
   /** The agent was destroyed. */
   end(): void {
-    this.#link.end()
+    this.#group.link.end()
   }
 
   // ── The session that the other tabs name ──────────────────────────────────────────────────────────────────────────
@@ -113,12 +107,12 @@ export class GroupSession {
     if (isMoving) {
       if (isAnother) this.#parts.dropConversation()
       session.join(sessionId)
-      this.#sockets.handleSession(sessionId)
+      this.#group.sockets.handleSession(sessionId)
     }
     this.#conversation = conversation
     this.wake()
     this.#wake()
-    if (this.#link.isLeader) this.announce()
+    if (this.#group.link.isLeader) this.announce()
   }
 
   /**
@@ -133,13 +127,13 @@ export class GroupSession {
 
   /** Tells all who leads, and in which session. */
   announce(): void {
-    const { fence } = this.#link
-    this.#link.post(undefined, { kind: 'state', fence, sessionId: this.#id, conversation: this.#conversation })
+    const { fence } = this.#group.link
+    this.#group.link.post(undefined, { kind: 'state', fence, sessionId: this.#id, conversation: this.#conversation })
   }
 
   /** A tab asks who leads. A new one may find no leader that runs. */
   answerHello(tab: string, isNew: boolean): void {
-    const link = this.#link
+    const link = this.#group.link
     const sessionId = this.#id
     if (!link.isLeader) {
       if (isNew && sessionId !== undefined) link.post(tab, { kind: 'known', sessionId })
@@ -164,13 +158,13 @@ export class GroupSession {
   /** This tab gets a user: the anonymous ones let go of the session, which it takes with it by {@link enter}. */
   async takeAway(): Promise<void> {
     const { clock } = this.#parts.scope.environment
-    const { key } = this.#link
+    const { key } = this.#group.link
     const id = this.#id
     if (key === undefined || id === undefined) return
     this.#taking = 'waiting'
     const taken = withTimeLimit(clock, TAKE_LIMIT_MS, undefined, async signal => {
       // Another tab may be taking it now, and may be frozen.
-      const release = await this.#link.hold('taken', signal)
+      const release = await this.#group.link.hold('taken', signal)
       await this.#takeAlone(key, id).finally(release)
     })
     await taken.catch(() => this.handleTaken(id, undefined))
@@ -180,16 +174,16 @@ export class GroupSession {
   async #takeAlone(key: string, id: string): Promise<void> {
     if (this.isGone(id)) return this.handleTaken(id, undefined)
     this.#taking = 'begun'
-    this.#signOuts.addTaken(key, id)
+    this.#group.signOuts.addTaken(key, id)
     // As long as the others may still write over this tab.
-    await this.#link.take(id)
-    this.#sockets.rest()
-    this.#link.rest()
+    await this.#group.link.take(id)
+    this.#group.sockets.rest()
+    this.#group.link.rest()
   }
 
   /** This tab has a user now: it is a tab of that user, in the session that it has taken. */
   enter(key: string): void {
-    void this.#link.move(key).then(() => this.#parts.outbox.handleJoined())
+    void this.#group.link.move(key).then(() => this.#parts.outbox.handleJoined())
     this.wake()
   }
 
@@ -200,26 +194,26 @@ export class GroupSession {
    */
   handleTaken(sessionId: string, by: string | undefined): void {
     const { session, outbox, recovery, liveness } = this.#parts
-    const { key } = this.#link
-    if (key !== undefined) this.#signOuts.noteTaken(key, sessionId)
+    const { key } = this.#group.link
+    if (key !== undefined) this.#group.signOuts.noteTaken(key, sessionId)
     if (sessionId !== this.#id) return
     this.#id = this.#conversation = this.#reported = undefined
-    this.#sockets.leave()
+    this.#group.sockets.leave()
     session.forget(sessionId)
-    this.#link.rest()
+    this.#group.link.rest()
     // Nothing that this tab takes for its connection is checked before it has one.
     recovery.handleLost()
     liveness.handleLost()
     const answered = this.#answeredIds(sessionId)
     outbox.handleSessionTaken(id => answered.has(id))
-    this.#replica.leaveSession(by, id => answered.has(id))
+    this.#group.replica.leaveSession(by, id => answered.has(id))
     if (outbox.size > 0) this.wake()
   }
 
   /** Whether a session was taken out of the group, as far as this tab can know. */
-  isGone(sessionId: string, key = this.#link.key): boolean {
+  isGone(sessionId: string, key = this.#group.link.key): boolean {
     if (key === undefined || !isAnonymous(key) || (this.#taking === 'begun' && sessionId === this.#id)) return false
-    return this.#signOuts.isTaken(key, sessionId)
+    return this.#group.signOuts.isTaken(key, sessionId)
   }
 
   /** Finds out what this tab was not told. */
@@ -230,8 +224,8 @@ export class GroupSession {
   /** There is something to send. */
   wake(): void {
     if (this.#taking) return
-    this.#link.wake()
-    this.#sockets.wake()
+    this.#group.link.wake()
+    this.#group.sockets.wake()
   }
 
   /** The transcript was dropped: the next session begins a conversation. */
@@ -256,7 +250,7 @@ export class GroupSession {
   #set(sessionId: string): void {
     if (sessionId === this.#id) return
     this.#id = sessionId
-    this.#hub.reset()
+    this.#group.hub.reset()
   }
 
   #wake(): void {

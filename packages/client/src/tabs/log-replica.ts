@@ -33,7 +33,7 @@ export class LogReplica {
   /** The timer of a {@link recall}. */
   #recalling: unknown
   /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
-  #openedAt = Number.POSITIVE_INFINITY
+  #openedAt = Infinity
 
   constructor(parts: TabParts, link: TabLink) {
     this.#parts = parts
@@ -212,7 +212,7 @@ export class LogReplica {
 
   /** Tells a tab which messages it has missed, and which of other tabs have not arrived, as far as it knows. */
   answer(tab: string, known?: KnownMessages): void {
-    const { since = Number.POSITIVE_INFINITY } = known ?? {}
+    const { since = Infinity } = known ?? {}
     const ids = new Set(known?.ids)
     const asked = new Set(known?.open)
     this.#tell(tab, record => {
@@ -343,7 +343,7 @@ export class LogReplica {
   /** The conversation has ended: no history of the next one shows its messages. */
   endConversation(): void {
     for (const record of this.#records) {
-      record.elsewhere.sentAt = Number.POSITIVE_INFINITY
+      record.elsewhere.sentAt = Infinity
       if (record.elsewhere.isLeft) this.#settle(record, 'unknown', 'session_ended')
     }
   }
@@ -358,7 +358,7 @@ export class LogReplica {
       const { id, state, elsewhere } = record
       // That tab may be the one that has taken it.
       if (by === undefined) elsewhere.mayBeSent = false
-      if (state === 'sent' && isAnswered(id)) elsewhere.sentAt = Number.NEGATIVE_INFINITY
+      if (state === 'sent' && isAnswered(id)) elsewhere.sentAt = -Infinity
       else if (elsewhere.owner === by && !isSettled(state)) this.#set(record, 'unknown', 'session_ended')
     }
   }
@@ -377,7 +377,7 @@ export class LogReplica {
     const { log, outbox } = this.#parts
     this.#arrived.clear()
     this.#joinedAt = undefined
-    this.#openedAt = Number.POSITIVE_INFINITY
+    this.#openedAt = Infinity
     for (const record of [...log.elsewhere]) outbox.ledger.settle(record, 'unknown', reason)
   }
 

@@ -33,7 +33,7 @@ export class SignOuts {
 
   /** This tab joins a group: its next page compares the last sign-out with that of now. */
   join(key: string): void {
-    void this.#joined.set(storeKey(key), this.last(key) ?? '', { expiresAt: Number.POSITIVE_INFINITY })
+    void this.#joined.set(storeKey(key), this.last(key) ?? '', { expiresAt: Infinity })
   }
 
   /** This tab has left the user of a group. */

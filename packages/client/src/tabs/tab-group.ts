@@ -8,7 +8,7 @@ import { hasLocks } from '../platform/locks.ts'
 import { openChannel, type PageWindow } from '../platform/page.ts'
 import { clearStored } from '../storage/clear-stored.ts'
 import { isAnonymous, keyFor } from './group-key.ts'
-import { GroupSession } from './group-session.ts'
+import { type GroupParts, GroupSession } from './group-session.ts'
 import { LogReplica } from './log-replica.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { SignOuts } from './sign-outs.ts'
@@ -29,10 +29,7 @@ import { TabSockets } from './tab-sockets.ts'
  */
 export class TabGroup implements SharedConversation {
   readonly #parts: TabParts
-  readonly #signOuts: SignOuts
-  readonly #link: TabLink
-  readonly #hub: SocketHub
-  readonly #sockets: TabSockets
+  readonly #own: GroupParts
   /** The messages of the other tabs. */
   readonly replica: LogReplica
   /** The session of all tabs. */
@@ -48,18 +45,19 @@ export class TabGroup implements SharedConversation {
   constructor(parts: TabParts, window: PageWindow) {
     const { scope } = parts
     this.#parts = parts
-    this.#signOuts = new SignOuts(scope)
-    this.#link = new TabLink(scope, window, this.#signOuts, event => this.#handle(event))
-    this.#hub = new SocketHub(parts, this.#link)
-    this.#sockets = new TabSockets(this.#link, this.#hub)
-    this.replica = new LogReplica(parts, this.#link)
-    this.session = new GroupSession(parts, this.#signOuts, this.#link, this.#hub, this.#sockets, this.replica)
-    this.turn = new QuestionTurn(this.#link, this.session)
+    const signOuts = new SignOuts(scope)
+    const link = new TabLink(scope, window, signOuts, event => this.#handle(event))
+    const hub = new SocketHub(parts, link)
+    const sockets = new TabSockets(link, hub)
+    this.replica = new LogReplica(parts, link)
+    this.#own = { signOuts, link, hub, sockets, replica: this.replica }
+    this.session = new GroupSession(parts, this.#own)
+    this.turn = new QuestionTurn(this.#own.link, this.session)
   }
 
   /** Whether another tab renews the token. */
   get isFollower(): boolean {
-    return this.#link.key !== undefined && !this.#link.isLeader
+    return this.#own.link.key !== undefined && !this.#own.link.isLeader
   }
 
   /**
@@ -71,7 +69,7 @@ export class TabGroup implements SharedConversation {
     const { scope, context, authentication, resume } = this.#parts
     const { environment, logger } = scope
     const { auth, endpoint, cache } = scope.config
-    if (!(await this.#signOuts.leaveMissed())) return undefined
+    if (!(await this.#own.signOuts.leaveMissed())) return undefined
     logger.info('The user signed out in another tab, which an earlier page of this one did not notice.')
     context.forgetPrevious()
     const onError = (error: unknown) =>
@@ -94,7 +92,7 @@ export class TabGroup implements SharedConversation {
       case 'leader':
         return this.#handleLeader()
       case 'demoted':
-        return this.#hub.end()
+        return this.#own.hub.end()
       case 'message':
         return this.#receive(event.from, event.message)
       case 'missed':
@@ -118,10 +116,10 @@ export class TabGroup implements SharedConversation {
   }
 
   #handleLeader(): void {
-    const { isLeader } = this.#link
+    const { isLeader } = this.#own.link
     this.#parts.authentication.watchExpiry(isLeader)
     if (isLeader) this.session.lead()
-    this.#sockets.handleLeader()
+    this.#own.sockets.handleLeader()
     this.replica.recall()
     if (!isLeader) return
     this.session.announce()
@@ -130,25 +128,25 @@ export class TabGroup implements SharedConversation {
 
   /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
   #catchUp(tab: string | undefined): void {
-    this.#sockets.handleMissed()
+    this.#own.sockets.handleMissed()
     if (tab === undefined) return
-    if (this.#link.isLeader) this.#hub.interrupt(tab)
-    if (tab === this.#link.leader) this.#sockets.renew()
+    if (this.#own.link.isLeader) this.#own.hub.interrupt(tab)
+    if (tab === this.#own.link.leader) this.#own.sockets.renew()
     this.replica.recall()
   }
 
   /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */
   async #takeOver(ended: readonly string[], mayReturn: ReadonlySet<string>): Promise<void> {
     const { outbox, scope } = this.#parts
-    for (const tab of ended) this.#hub.forget(tab)
+    for (const tab of ended) this.#own.hub.forget(tab)
     // Another tab may have sent what is left, or withdrawn it, which this one has missed. A wait for nothing would take a page that
     // leaves at this moment out of the back/forward cache.
     if (this.replica.hasUnsettled(ended)) {
       this.replica.recall()
-      await this.#link.syncedWithAll()
+      await this.#own.link.syncedWithAll()
     }
     // Ends that nobody has dealt with are found again.
-    if (!this.#link.isLeader || !scope.status.isReady) return this.#link.watch(...ended)
+    if (!this.#own.link.isLeader || !scope.status.isReady) return this.#own.link.watch(...ended)
     const gone = ended.filter(tab => !mayReturn.has(tab))
     this.replica.takeOver(gone)
     await outbox.restore(gone)
@@ -158,7 +156,7 @@ export class TabGroup implements SharedConversation {
   }
 
   #receive(from: string, message: TabMessage): void {
-    const isFromLeader = from === this.#link.leader
+    const isFromLeader = from === this.#own.link.leader
     switch (message.kind) {
       case 'hello':
         this.session.answerHello(from, message.isNew)
@@ -171,19 +169,19 @@ export class TabGroup implements SharedConversation {
         return
       }
       case 'bye':
-        return this.#hub.forget(from)
+        return this.#own.hub.forget(from)
       case 'open':
         return this.#open(from, message)
       case 'write':
-        return this.#hub.write(from, message.socket, message.text)
+        return this.#own.hub.write(from, message.socket, message.text)
       case 'close':
-        return this.#hub.close(from, message.socket)
+        return this.#own.hub.close(from, message.socket)
       case 'opened':
       case 'frame':
       case 'closed':
         if (!isFromLeader) return
         if (message.kind === 'opened') this.replica.handleOpened()
-        return this.#sockets.handle(message)
+        return this.#own.sockets.handle(message)
       case 'known':
         return this.session.report(message.sessionId)
       case 'session':
@@ -212,11 +210,11 @@ export class TabGroup implements SharedConversation {
       case 'context':
         return this.#applyContext(message.attributes)
       case 'token':
-        if (!isAnonymous(this.#link.key)) this.#adoptToken(message.token)
+        if (!isAnonymous(this.#own.link.key)) this.#adoptToken(message.token)
         return
       case 'taken':
         this.session.handleTaken(message.sessionId, from)
-        return this.#link.post(from, { kind: 'synced', nonce: message.nonce })
+        return this.#own.link.post(from, { kind: 'synced', nonce: message.nonce })
       case 'left':
         return this.#leaveUser()
       case 'sync':
@@ -228,28 +226,28 @@ export class TabGroup implements SharedConversation {
   }
 
   #open(from: string, message: TabMessage & { readonly kind: 'open' }): void {
-    if (!this.#link.isLeader) return
+    if (!this.#own.link.isLeader) return
     const { sessionId } = message
-    if (this.session.isGone(sessionId)) return this.#link.post(from, { kind: 'taken', sessionId, nonce: 0 })
+    if (this.session.isGone(sessionId)) return this.#own.link.post(from, { kind: 'taken', sessionId, nonce: 0 })
     // The tab learns of the present session, and opens again.
     if (!this.session.accept(sessionId)) return this.session.announce()
-    this.#hub.open(from, message)
+    this.#own.hub.open(from, message)
   }
 
   /** Tells a new tab what it cannot learn from the service. */
   #greet(tab: string): void {
     this.replica.greet(tab)
-    if (!this.#link.isLeader) return
+    if (!this.#own.link.isLeader) return
     this.#tellFacts(tab)
-    if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
+    if (this.#token !== undefined) this.#own.link.post(tab, { kind: 'token', token: this.#token })
   }
 
   /** The leader tells a tab the context, and what the user has read. */
   #tellFacts(tab: string): void {
-    if (!this.#link.isLeader) return
+    if (!this.#own.link.isLeader) return
     const attributes = this.#parts.context.get()
-    if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
-    if (this.#read !== undefined) this.#link.post(tab, { kind: 'read', messageId: this.#read })
+    if (attributes) this.#own.link.post(tab, { kind: 'context', attributes: { ...attributes } })
+    if (this.#read !== undefined) this.#own.link.post(tab, { kind: 'read', messageId: this.#read })
   }
 
   #applyContext(attributes: Record<string, unknown> | null): void {
@@ -273,7 +271,7 @@ export class TabGroup implements SharedConversation {
       void lifecycle?.handleUserChange()
       void authentication.forgetUser()
     })
-    this.#link.leave('signed_out')
+    this.#own.link.leave('signed_out')
   }
 
   #apply(work: () => void): void {
@@ -289,29 +287,29 @@ export class TabGroup implements SharedConversation {
 
   /** The id of this tab in the group. */
   get id(): string {
-    return this.#link.id
+    return this.#own.link.id
   }
 
   /** Whether this tab is one of a group, which sends what it leaves unsent. */
   get isJoined(): boolean {
-    return this.#link.key !== undefined
+    return this.#own.link.key !== undefined
   }
 
   /** Opens a connection of the agent; undefined while it shares none. */
   open(address: string, listener: TransportListener): Transport | undefined {
-    return this.#link.key === undefined ? undefined : this.#sockets.open(address, listener)
+    return this.#own.link.key === undefined ? undefined : this.#own.sockets.open(address, listener)
   }
 
   /** The user is signed out, or is another one: so it is in all tabs. */
   forgetUser(): void {
-    const { key } = this.#link
+    const { key } = this.#own.link
     if (!this.#isApplying) {
       // Behind the removal of the tokens: a tab to which the browser shows these writes late sees no token beside the note.
-      if (key !== undefined) void Promise.resolve().then(() => this.#signOuts.add(key))
-      this.#link.post(undefined, { kind: 'left' })
+      if (key !== undefined) void Promise.resolve().then(() => this.#own.signOuts.add(key))
+      this.#own.link.post(undefined, { kind: 'left' })
     }
-    if (key !== undefined) this.#signOuts.leave(key)
-    this.#link.leave('signed_out')
+    if (key !== undefined) this.#own.signOuts.leave(key)
+    this.#own.link.leave('signed_out')
   }
 
   /** The transcript of this tab was dropped: its next session begins a conversation. */
@@ -330,7 +328,7 @@ export class TabGroup implements SharedConversation {
 
   /** The delivery of a message of this tab has changed. */
   handleUpdate({ id, state, reason }: DeliveryUpdate): void {
-    if (state !== 'sending') this.#link.post(undefined, { kind: 'delivery', id, state, reason })
+    if (state !== 'sending') this.#own.link.post(undefined, { kind: 'delivery', id, state, reason })
   }
 
   /** The user has read everything that this tab shows. */
@@ -338,27 +336,27 @@ export class TabGroup implements SharedConversation {
     const messageId = this.#parts.log.entries({ direction: 'received' }).at(-1)?.message.messageId
     if (messageId === undefined) return
     this.#read = messageId
-    this.#link.post(undefined, { kind: 'read', messageId })
+    this.#own.link.post(undefined, { kind: 'read', messageId })
   }
 
   /** The context has changed; null when it was removed. */
   handleContext(attributes: Record<string, unknown> | null): void {
-    if (!this.#isApplying) this.#link.post(undefined, { kind: 'context', attributes })
+    if (!this.#isApplying) this.#own.link.post(undefined, { kind: 'context', attributes })
   }
 
   /** The token of a user is about to be used: until then the anonymous tabs let go of the session, and of the queue. */
   async handleUser(): Promise<void> {
-    if (!isAnonymous(this.#link.key)) return
+    if (!isAnonymous(this.#own.link.key)) return
     await this.session.takeAway()
     await this.#parts.outbox.leaveStore()
   }
 
   /** The agent has a token that the others do not have. */
   handleToken(token: string): void {
-    const { key } = this.#link
+    const { key } = this.#own.link
     if (token === this.#token || key === undefined) return
     this.#token = token
-    if (!isAnonymous(key)) return this.#link.post(undefined, { kind: 'token', token })
+    if (!isAnonymous(key)) return this.#own.link.post(undefined, { kind: 'token', token })
     this.replica.handleMoved()
     this.turn.end()
     this.session.enter(keyFor(token, key))
@@ -370,15 +368,11 @@ export class TabGroup implements SharedConversation {
 export async function createTabGroup(parts: TabParts): Promise<TabGroup | undefined> {
   const { environment, config, logger } = parts.scope
   const window = environment.page?.window
-  if (window && config.sessionId === undefined && (await canShare(window))) return new TabGroup(parts, window)
+  const channel = window && openChannel(window, 'aiagent-probe')
+  channel?.close()
+  if (channel && config.sessionId === undefined && (await hasLocks(window))) return new TabGroup(parts, window)
   logger.warn(
     '`tabs` has no effect: it needs a page with Web Locks and BroadcastChannel, over HTTPS and with site data allowed, and no `sessionId`.',
   )
   return undefined
-}
-
-async function canShare(window: PageWindow): Promise<boolean> {
-  const channel = openChannel(window, 'aiagent-probe')
-  channel?.close()
-  return channel !== undefined && hasLocks(window)
 }

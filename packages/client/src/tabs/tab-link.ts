@@ -89,7 +89,7 @@ export class TabLink {
   #leader: string | undefined
   #fence = 0
   /** On the monotonic clock. */
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #lookedAt = -Infinity
   /** Whether this tab neither leads nor waits to lead. */
   #isResting = false
   /** The tabs that have said something. */

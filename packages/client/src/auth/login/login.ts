@@ -215,7 +215,7 @@ export abstract class Login extends OwnStrategy {
     this.#unfinished = undefined
     this.#user = undefined
     // The age of its token is unknown.
-    if (session) this.#keep(session, Number.NEGATIVE_INFINITY)
+    if (session) this.#keep(session, -Infinity)
     else this.#logger?.debug('No user is signed in.')
   }
 

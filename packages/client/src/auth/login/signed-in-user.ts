@@ -55,7 +55,7 @@ export class SignedInUserStore {
 
   /** Stores a user who has just signed in. */
   add(user: SignedInUser): void {
-    void this.#store.set(this.key, user, { expiresAt: (user.expiresAt ?? Number.POSITIVE_INFINITY) + KEPT_MS })
+    void this.#store.set(this.key, user, { expiresAt: (user.expiresAt ?? Infinity) + KEPT_MS })
   }
 
   /**
