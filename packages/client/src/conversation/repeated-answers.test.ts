@@ -55,7 +55,7 @@ describe('answers that the service sends again', () => {
   it.each([
     ['with a history', {}],
     ['with a replay', { capabilities: ['resume', 'receipts'] }],
-  ])(
+  ] as const)(
     '[REL-249] [REL-99] are recognized where the first one came before the token was handed over: %s',
     async (_case, settings) => {
       const { emulator, make, clock } = setUp({ reply, settings: { heartbeatBeforeReply: false, ...settings } })
