@@ -111,7 +111,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * stop at a choice that the user must make.
    *
    * A second call joins the run in flight, or resolves at once. After a failure the next call starts clean. With
-   * `retryInitialize` it is pending while the service cannot be reached.
+   * `retryInitialize` it is pending while the service cannot be reached; a further call then ends the wait for the next attempt, at most once
+   * a second, and never a wait that the service has asked for.
    *
    * @returns `{ status: 'ready' }`, or `{ status: 'choose', gate, choices }` when a portal, an agent or a profile must be
    *   selected first

@@ -1,3 +1,4 @@
+import type { Retry } from './chat/backoff.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { SharedConversation } from './chat/shared-conversation.ts'
 import { type ResolvedConfig, resolveConfig } from './check-config.ts'
@@ -29,8 +30,8 @@ export interface SharedState {
   retryAt?: number | undefined
   /** Whether this run of `initialize()` may ask the user to sign in. */
   isInteractive?: boolean
-  /** Number of the next attempt of `initialize()`. */
-  attempt?: number | undefined
+  /** The waits of `initialize()`, while it is repeated. */
+  retry?: Retry | undefined
 }
 
 /** Why everything of a user is discarded: a logout, or another user of the agent. */

@@ -180,7 +180,7 @@ function retryOf(parts: ExplainedParts, code: 'reconnecting' | 'initialize_retry
   const retryInMs = Math.max(0, status.retryAt - environment.clock.monotonic())
   const isOffline = environment.page?.window?.navigator.onLine === false
   const maxAttempts = config.maxReconnectAttempts
-  const { attempt = parts.connection.retry.attempts } = status
+  const { attempts: attempt } = status.retry ?? parts.connection.retry
   const count = Number.isFinite(maxAttempts) ? ` (attempt ${attempt} of ${maxAttempts})` : ''
   const why = whyClosed(parts)
   const wait = retryInMs === 0 ? 'now' : `in ${Math.ceil(retryInMs / 1000)} s`

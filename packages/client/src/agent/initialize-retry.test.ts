@@ -134,6 +134,37 @@ describe('retryInitialize', () => {
     expect(agent.getIsInitialized()).toBe(true)
   })
 
+  it('[REL-08] a further call ends the wait, at most once a second, and both calls resolve', async () => {
+    const { clock, network, agent, waits } = setUpOffline()
+    const first = agent.initialize()
+    await clock.advance(0)
+    const calls = [agent.initialize(), agent.initialize()]
+    await clock.advance(0)
+    expect(waits()).toEqual([1500, 3000])
+    calls.push(agent.initialize())
+    await clock.advance(999)
+    expect(waits()).toHaveLength(2)
+    network.isUp = true
+    await clock.advance(1)
+    expect(await Promise.all([first, ...calls])).toEqual(Array(4).fill({ status: 'ready' }))
+    await agent.destroy()
+  })
+
+  it('[REL-08] a further call leaves a wait that the service has asked for', async () => {
+    const { clock, emulator, make } = setUp()
+    const headers = { 'retry-after': '20' }
+    emulator.faults.add({ kind: 'answer', route: 'POST */session', status: 503, times: 1, headers })
+    const { agent } = make({ retryInitialize: true })
+    const ready = [agent.initialize()]
+    await eventually(() => agent.getState() === 'RECONNECTING')
+    ready.push(agent.initialize())
+    await clock.advance(19_999)
+    expect(agent.getIsInitialized()).toBe(false)
+    await clock.advance(1)
+    await Promise.all(ready)
+    await agent.destroy()
+  })
+
   it('[REL-08] the return of the network ends the wait, and no timer or listener is left', async () => {
     const page = new FakePage()
     const { clock, network, agent } = setUpOffline({}, { page })

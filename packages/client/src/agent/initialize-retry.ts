@@ -23,6 +23,7 @@ export async function repeatInitialize<T>(
   const { environment, status } = scope
   const retry = new Retry(environment.clock, environment.page, policy)
   retry.start()
+  status.retry = retry
   let unloaded = 0
   // A long outage logs one warning for each kind of failure.
   const logged = new Set<string>()
@@ -47,7 +48,6 @@ export async function repeatInitialize<T>(
           throw error
         }
         status.failure = error
-        status.attempt = retry.attempts
         reportState(scope, ConnectionState.RECONNECTING, delayMs)
         scope.reportError(error, !logged.has(error.code) && ` initialize() is tried again in ${delayMs} ms.`)
         logged.add(error.code)
@@ -58,7 +58,7 @@ export async function repeatInitialize<T>(
   } finally {
     retry.stop()
     reportState(scope, connection.state)
-    status.failure = status.attempt = undefined
+    status.failure = status.retry = undefined
   }
 }
 

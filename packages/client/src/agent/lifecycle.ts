@@ -141,6 +141,7 @@ export class AgentLifecycle implements LifecycleOwner {
       return (await this.#portals.gate(this.#state, signal)) ?? this.initialize(context, signal, isInteractive)
     // Joining a run may allow what it was not allowed before, and not the reverse.
     const { status } = this.#parts.scope
+    status.retry?.hurry()
     status.isInteractive = isInteractive || (this.#state.at === 'preparing' && status.isInteractive !== false)
     return this.#run.join(inner => this.#start(context, inner), signal)
   }
