@@ -620,6 +620,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'signals report what follows the first listener: a new conversation and its first message once, each answer, rating and hand-over once, also over reloads, in several tabs, and for the next user',
   'VIEW-49':
     'a listener of signals that fails harms nothing, and a removed listener, or one of a view that has ended, is not called',
+  'VIEW-60':
+    'a view knows when the next attempt follows, and whether the service has asked for that wait; `retry()` tries at once, before the first connection and after a lost one',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'PLAY-01':

@@ -39,8 +39,13 @@ export type ConversationConnectionState =
 export interface ConversationConnection {
   /** State of the connection, or of the start before it. */
   readonly state: ConversationConnectionState
-  /** When the next attempt follows, in milliseconds since the epoch; only while `reconnecting`. */
+  /**
+   * When the next attempt follows, in milliseconds since the epoch: while `reconnecting`, and during a wait that the service has asked
+   * for while `initializing` or `connecting`.
+   */
   readonly retryAt: number | undefined
+  /** Whether the service has asked for the wait until {@link retryAt} (`Retry-After`): offer no `retry()` meanwhile. */
+  readonly isWaitAsked: boolean
   /** Whether the device has no network, for all it knows. */
   readonly isOffline: boolean
   /** Whether a message was written to an open connection and nothing has arrived for 15 s. */
@@ -164,7 +169,8 @@ export interface ConversationView {
    */
   readonly rate: (messageId: string, rating: FeedbackRating) => Promise<void>
   /**
-   * Sends a `failed` or `unknown` message again; without an id, starts or connects again.
+   * Sends a `failed` or `unknown` message again; without an id, starts or connects again, at once where the agent waits for its next
+   * attempt.
    *
    * @throws {MessageError} reason `invalid` for a message in another state, and for one to a live desk that has closed
    */

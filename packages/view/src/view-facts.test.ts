@@ -1,4 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
+import type { Fault } from '@aiagent/emulator'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { framesArrived, passing, rejection, sentTo, setUp } from '../../client/test/agent-harness.ts'
@@ -470,6 +471,70 @@ describe('odd data of the service', () => {
     await eventually(() => view.getSnapshot().messages.length === 1)
     expect(await view.export('markdown')).toContain('- [a \\[b\\]](https://docs.example.test/a\\)\\(b)')
     expect(await view.export('text')).toContain('- a [b]: https://docs.example.test/a)(b')
+    await leave(view, agent)
+  })
+})
+
+describe('the wait for the next attempt in a view', () => {
+  const retrying = { retryInitialize: true, baseReconnectDelay: 8_000, maxReconnectDelay: 60_000 }
+  const setUpWaiting = (fault?: Fault) => {
+    const parts = setUpView()
+    if (fault) parts.emulator.faults.add(fault)
+    const { agent } = parts.load(retrying)
+    const view = parts.show(agent)
+    return { ...parts, agent, view, line: () => view.getSnapshot().connection }
+  }
+
+  it('[VIEW-60] ends with retry() before the first connection', async () => {
+    const { view, agent, line, clock } = setUpWaiting({
+      kind: 'answer',
+      route: 'POST */session',
+      status: 503,
+      times: 1,
+    })
+    const started = view.start()
+    await eventually(() => line().state === 'reconnecting')
+    expect(line()).toMatchObject({ remedy: 'wait', isWaitAsked: false })
+    expect(line().retryAt).toBeGreaterThan(clock.now() + 7_000)
+    await Promise.all([view.retry(), started])
+    expect(line()).toMatchObject({ state: 'connected', retryAt: undefined })
+    await leave(view, agent)
+  })
+
+  it('[VIEW-60] ends with retry() after a lost connection', async () => {
+    const { agent, view, emulator, line } = setUpWaiting()
+    await view.start()
+    emulator.control.dropSockets()
+    await eventually(() => line().state === 'reconnecting')
+    await view.retry()
+    expect(line().state).toBe('connected')
+    await leave(view, agent)
+  })
+
+  it('[VIEW-60] is one that the service has asked for, until the next attempt', async () => {
+    const headers = { 'retry-after': '20' }
+    const fault = { kind: 'answer', route: 'POST */session', status: 503, headers, times: 1 } as const
+    const { view, agent, line, clock } = setUpWaiting(fault)
+    const started = view.start()
+    await eventually(() => line().state === 'reconnecting')
+    expect(line()).toMatchObject({ retryAt: clock.now() + 20_000, isWaitAsked: true })
+    await clock.advance(20_000)
+    await started
+    expect(line()).toMatchObject({ state: 'connected', isWaitAsked: false })
+    await leave(view, agent)
+  })
+
+  it('[VIEW-60] is one that the service has asked for, also in the first attempt, and not for the next user', async () => {
+    const fault = { kind: 'rate-limit', route: 'POST */session', retryAfterSeconds: 15, times: 1 } as const
+    const { view, agent, line, clock } = setUpWaiting(fault)
+    const ended = rejection(view.start())
+    await eventually(() => line().isWaitAsked)
+    expect(line()).toMatchObject({ state: 'initializing', retryAt: clock.now() + 15_000 })
+    await passing(clock, agent.logout())
+    expect(await ended).toMatchObject({ code: 'ABORTED' })
+    const next = view.start()
+    expect(line()).toMatchObject({ state: 'initializing', retryAt: undefined, isWaitAsked: false })
+    await passing(clock, next)
     await leave(view, agent)
   })
 })

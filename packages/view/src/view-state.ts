@@ -9,6 +9,8 @@ import type { MessageList } from './message-list.ts'
 /** What a snapshot is made of, beside what the agent and the list of messages own. */
 export interface ViewFacts {
   readonly retryAt?: number | undefined
+  /** Whether the service has asked for that wait. */
+  readonly isWaitAsked?: boolean
   readonly isOffline?: boolean
   readonly isSilent?: boolean
   /** Whether the chat asked for a token that nothing but the user or the host can bring. */
@@ -32,6 +34,7 @@ export function snapshotOf(
   list: Pick<MessageList, 'get' | 'escalation'>,
   {
     retryAt,
+    isWaitAsked = false,
     isOffline = false,
     isSilent = false,
     needsToken = false,
@@ -60,7 +63,8 @@ export function snapshotOf(
     messages: list.get(),
     connection: share(before?.connection, {
       state,
-      retryAt: state === 'reconnecting' ? retryAt : undefined,
+      retryAt: isWaiting ? retryAt : undefined,
+      isWaitAsked: isWaiting && isWaitAsked,
       isOffline,
       isSilent: isSilent && state === 'connected',
       remedy,

@@ -253,10 +253,19 @@ export function createViewStore(
     }
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
+      isWaitAsked: false,
       ...(state === 'CONNECTED' && SOLVED),
     })
   })
-  for (const name of ['error', 'errorMessage'] as const) on(name, ({ payload: { error } }) => change({ error }))
+  // The error of a failed attempt follows its state.
+  on('error', ({ payload: { error } }) =>
+    change({ error, ...(facts.retryAt !== undefined && error.retryAfterMs && { isWaitAsked: true }) }),
+  )
+  on('errorMessage', ({ payload: { error } }) => change({ error }))
+  on('rateLimited', ({ timestamp, payload }) => {
+    if (payload.source === 'rest' && !agent.isConnected())
+      change({ retryAt: timestamp + payload.retryInMs, isWaitAsked: true })
+  })
   on('tokenExpiring', ({ payload }) => {
     if (payload.reason === 'transport_request') change({ needsToken: true })
   })
