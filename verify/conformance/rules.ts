@@ -771,6 +771,22 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an equal `config` of the chat element changes nothing: plain data is compared by value, also circular, instances of classes by identity, functions not at all, and the newest one is called',
   'EL-62':
     'when a conversation ends, the text field keeps its place, text, caret and focus, sends nothing and says why; the panel above it offers first to continue, and asks before a new conversation replaces this one',
+  'EL-80':
+    'a sign-in window that the browser has blocked is said, visibly and aloud, with what to do and a button that tries again, in the panel and in a conversation',
+  'EL-81':
+    'the chat element sends the user to a window only once it has opened, becomes neutral after ten seconds, and says nothing of a window where a sign-in leaves the page',
+  'EL-82':
+    'after fifteen seconds without a service the chat element says so, with "Try now" and the address of `support-email`; while it reconnects it shows when the next attempt follows',
+  'EL-83': 'where the service has asked for a wait, the chat element shows it in place of "Try now"',
+  'EL-84':
+    'the chat element announces messages of the user that are in doubt, were not sent, or were sent late, each change once, and what changes together as one sentence with the number',
+  'EL-85': 'where a finger points, a tap on an option or a suggestion raises no keyboard',
+  'EL-86':
+    'what the user writes before the chat is loaded goes into a text field of the launcher, whose text, caret and focus the chat takes over; it presses no button, and is not for the next user',
+  'EL-87':
+    'Escape closes the launcher with the focus in the chat or on its button, and not while an input method takes it',
+  'EL-88': 'the arrow key up brings the text that was sent last back into the empty field, for the same user',
+  'EL-89': 'the teaser shows Markdown as plain text, also after a page change, and ends between words',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-51':

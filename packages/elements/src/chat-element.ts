@@ -96,8 +96,8 @@ export class AiAgentChatElement extends Base {
   #check: unknown
   /** How often in a row the chat could not be opened. */
   #failures = 0
-  /** Whether the focus moves into the chat when it opens. */
-  #wantsFocus = false
+  /** Whether the focus moves into the chat when it opens: to write, or since it was in the question for consent. */
+  #wantsFocus: boolean | 'kept' = false
   /** Opening and closing, one after the other: a chat opens when the socket of the one before is closed. */
   #work: Promise<void> = Promise.resolve()
 
@@ -205,7 +205,7 @@ export class AiAgentChatElement extends Base {
     this.#failures = 0
     this.toggleAttribute('ready', true)
     this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
-    if (this.#wantsFocus) this.#open.chat.focus()
+    if (this.#wantsFocus) this.#open.chat.focus(this.#wantsFocus === true)
     this.#wantsFocus = false
     this.#schedule()
   }
@@ -239,7 +239,7 @@ export class AiAgentChatElement extends Base {
     const shown = this.#root.querySelector('.consent')
     const hasFocus = shown?.contains(this.#root.activeElement) === true
     if (!this.isConnected || !this.#asksConsent) {
-      this.#wantsFocus ||= hasFocus
+      this.#wantsFocus ||= hasFocus && 'kept'
       return shown?.remove()
     }
     const panel = consentPanel(

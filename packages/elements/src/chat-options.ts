@@ -51,8 +51,12 @@ export interface OpenChat {
   readonly view: ConversationView
   /** Shows changed values of the {@link ChatHost}. */
   update(): void
-  /** Moves the focus to the text field, or to what the user must do first. */
-  focus(): void
+  /**
+   * Moves the focus to the text field, or to what the user must do first.
+   *
+   * @param isAsked whether the user wants to write; with false no keyboard rises where a finger points. @default true
+   */
+  focus(isAsked?: boolean): void
   /** Removes the chat, and ends its own agent. Resolves when the agent has ended. */
   close(): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { AiAgentChatElement } from './chat-element.ts'
 import { type ChatStringOverrides, PROPERTIES, type RenderMessage } from './chat-options.ts'
 import { launcherTexts } from './launcher-strings.ts'
 import { checkAttributes } from './missing-attribute.ts'
+import { keepKeys } from './own-keys.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { LAUNCHER_STYLE } from './style/launcher-style.ts'
@@ -29,7 +30,7 @@ const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
  */
 export class AiAgentLauncherElement extends Base {
   /** Attributes whose changes take effect at once, beside those of the chat. */
-  static readonly observedAttributes = ['open', 'label', 'heading', 'lang', 'position', 'resume', 'teaser']
+  static readonly observedAttributes = ['open', 'label', 'heading', 'lang', 'position', 'resume', 'teaser', 'consent']
 
   /** An agent of the host app. @default undefined */
   declare agent?: AiAgent | undefined
@@ -52,6 +53,8 @@ export class AiAgentLauncherElement extends Base {
   /** Closes the chat until the chat has a button for that. */
   readonly #closer: HTMLButtonElement
   readonly #title: HTMLElement
+  /** Takes what the user writes until the chat is there. */
+  readonly #field: HTMLTextAreaElement
   /** Says to screen readers how many messages have arrived while the chat is closed. */
   readonly #said: HTMLElement
   /** Lets the page scroll again. */
@@ -97,10 +100,18 @@ export class AiAgentLauncherElement extends Base {
     bar.append(this.#title, this.#closer)
     const skeleton = element('div', 'skeleton')
     skeleton.append(element('i', ''), element('i', ''), element('i', ''))
-    this.#panel.append(bar, skeleton)
-    this.#panel.addEventListener('keydown', event => {
-      if (event.key === 'Escape') this.#close()
-    })
+    const box = element('div', 'composer-box')
+    this.#field = element('textarea', '') as HTMLTextAreaElement
+    this.#field.rows = 1
+    // What a user was writing is not for the next one.
+    const stopAt = ({ payload }: { payload: { at: string } }) => {
+      if (payload.at === 'leaving') this.#field.value = ''
+    }
+    this.#field.addEventListener('input', () => this.agent?.subscribe('phaseChanged', stopAt), { once: true })
+    box.append(this.#field)
+    this.#panel.append(bar, skeleton, box)
+    keepKeys(root)
+    root.addEventListener('keydown', event => this.#press(event as KeyboardEvent))
     // A gesture of the system, such as "back" on a phone, closes a modal dialog.
     this.#panel.addEventListener('close', () => {
       if (this.open && !this.#panel.open) this.#close()
@@ -160,6 +171,16 @@ export class AiAgentLauncherElement extends Base {
     this.#showPanel(false)
   }
 
+  #press(event: KeyboardEvent): void {
+    const { key, target, isComposing, ctrlKey, metaKey, altKey } = event
+    // An input method takes the key.
+    if (isComposing || !this.open) return
+    if (key === 'Escape') this.#close()
+    else if (key === 'Enter' && target === this.#field && !event.shiftKey) event.preventDefault()
+    // The browser writes it into the field that has the focus then.
+    else if (key.length === 1 && target === this.#panel && !(ctrlKey || metaKey || altKey)) this.#field.focus()
+  }
+
   #close(): void {
     this.open = false
     this.#button.focus()
@@ -168,8 +189,8 @@ export class AiAgentLauncherElement extends Base {
   #openChat(): void {
     this.#failure?.remove()
     this.#fetch()
-    // In the dialog it is told to a screen reader, and Escape closes it.
-    if (!this.#leavesFocus && !this.#chat?.hasAttribute('ready')) this.#closer.focus()
+    // In the dialog it is told to a screen reader, Escape closes it, and no key presses a button.
+    if (!this.#leavesFocus && !this.#chat?.hasAttribute('ready')) this.#panel.focus()
     this.#load().catch(error => this.#fail(error))
   }
 
@@ -226,10 +247,13 @@ export class AiAgentLauncherElement extends Base {
   }
 
   #show(): void {
-    const { label, close } = this.#texts
+    const { label, close, message } = this.#texts
     this.#button.setAttribute('aria-label', this.#unread ? `${label}, ${this.#unread}` : label)
     this.#button.setAttribute('aria-expanded', String(this.open))
     this.#closer.setAttribute('aria-label', close)
+    this.#field.ariaLabel = this.#field.placeholder = message
+    // Nothing is asked of who has not agreed yet.
+    this.#field.hidden = this.#asksConsent
     const heading = this.getAttribute('heading')
     this.#title.textContent = heading
     const shown = this.#chat?.shadowRoot?.querySelector('#title')
@@ -268,6 +292,7 @@ export class AiAgentLauncherElement extends Base {
     fitVisiblePart(this.#panel)
     if (this.#leavesFocus) return
     // A focused text field raises the keyboard of a phone, which covers half of the chat.
+    if (this.#field.matches(':focus')) return
     if (matchMedia('(pointer: coarse)').matches) this.#panel.focus()
     else this.#chat.focus()
   }

@@ -110,7 +110,7 @@ export function createActions(
       }),
     ]
     const work = async () => {
-      store.change({ isSigningIn: true })
+      store.change({ isSigningIn: true, error: undefined })
       try {
         await Promise.race([onLogin?.(), aborted])
         await signedOut()

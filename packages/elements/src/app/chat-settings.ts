@@ -24,6 +24,8 @@ export interface ChatSettings
   readonly direction: 'ltr' | 'rtl'
   /** Whether the heading has a button to close the chat. */
   readonly isClosable: boolean
+  /** Whether a sign-in leaves the page, and opens no window. */
+  readonly leavesToSignIn: boolean
   /** Shows how the agent arrived at an answer; undefined while its code is not loaded, and where the host does not want it. */
   readonly Reasoning: ComponentType<{ strings: ChatStrings; text: string }> | undefined
 }

@@ -12,7 +12,8 @@ import { useAgentName, useClosed, useConnectionLine, useSnapshot } from './use-v
 /** The chat: heading, one of the panels or the conversation, and the text field. */
 export function Chat({ settings }: { settings: ChatSettings }) {
   const snapshot = useSnapshot(settings.view)
-  const { trouble, isOnline } = useConnectionLine(snapshot)
+  const line = useConnectionLine(snapshot)
+  const { trouble, isOnline } = line
   const closed = useClosed(settings)
   const agentName = useAgentName(settings)
   const title = settings.heading ?? agentName ?? settings.strings.title
@@ -23,18 +24,13 @@ export function Chat({ settings }: { settings: ChatSettings }) {
   return (
     <>
       <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} isOnline={isOnline} />
-      {stage === 'choice' && <Choice settings={settings} gate={snapshot.gate} />}
+      {stage === 'choice' && <Choice settings={settings} gate={snapshot.gate} error={snapshot.error} />}
       {stage === 'error' && <ErrorPanel settings={settings} remedy={snapshot.connection.remedy} />}
       {stage === 'loading' && <LoadingPanel settings={settings} />}
       {stage === 'conversation' && (
         <>
           <MessageList settings={settings} snapshot={snapshot} agentName={agentName} isEnded={isEnded} />
-          <Notices
-            settings={settings}
-            snapshot={snapshot}
-            trouble={trouble}
-            closed={isEnded ? (closed ?? {}) : undefined}
-          />
+          <Notices settings={settings} snapshot={snapshot} line={line} closed={isEnded ? (closed ?? {}) : undefined} />
           {!desk?.isElsewhere && (
             <Composer
               settings={settings}

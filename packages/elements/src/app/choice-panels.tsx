@@ -2,9 +2,12 @@
 import type { PendingChoice } from '@aiagent/client'
 import type { ConversationChoice } from '@aiagent/view'
 import { useState } from 'preact/hooks'
-import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { errorSentence } from '../strings/error-sentence.ts'
+import { shownByView } from './chat-settings.ts'
+import type { ChoiceProps } from './choice.tsx'
 import { Icon } from './icons.tsx'
 import { Panel } from './panels.tsx'
+import { blockedText, useSignIn } from './use-sign-in.ts'
 
 export { CHOICE_STYLE as STYLE } from '../style/choice-style.ts'
 
@@ -12,12 +15,12 @@ export { CHOICE_STYLE as STYLE } from '../style/choice-style.ts'
 const MANY = 8
 
 /** What the user chooses, or the sign-in where there is no choice. */
-export function ChoicePanel({ settings, gate }: { settings: ChatSettings; gate: PendingChoice | undefined }) {
-  return gate ? <GatePanel settings={settings} gate={gate} /> : <LoginPanel settings={settings} />
+export function ChoicePanel({ gate, ...props }: ChoiceProps) {
+  return gate ? <GatePanel {...props} gate={gate} /> : <LoginPanel {...props} gate={gate} />
 }
 
 /** Asks the user for a portal, an agent or a profile. */
-function GatePanel({ settings, gate }: { settings: ChatSettings; gate: PendingChoice }) {
+function GatePanel({ settings, gate, error }: ChoiceProps & { gate: PendingChoice }) {
   const { strings, view } = settings
   const [filter, setFilter] = useState('')
   const [chosen, setChosen] = useState<unknown>()
@@ -38,6 +41,7 @@ function GatePanel({ settings, gate }: { settings: ChatSettings; gate: PendingCh
   }
   return (
     <Panel title={title}>
+      <Problem text={error && !chosen ? errorSentence(error.code, strings) : undefined} />
       {all.length > MANY && (
         <input
           class="field"
@@ -85,27 +89,38 @@ function describe(choice: ConversationChoice) {
 }
 
 /** Asks the user to sign in. */
-function LoginPanel({ settings: { strings, view, announcer } }: { settings: ChatSettings }) {
-  /** Ends the sign-in in progress. */
-  const [waiting, setWaiting] = useState<AbortController>()
-  const open = () => {
-    const own = new AbortController()
-    setWaiting(own)
-    announcer.say(strings.loginWaiting)
-    shownByView(view.login(own).finally(() => setWaiting(at => (at === own ? undefined : at))))
-  }
+function LoginPanel({ settings, error }: ChoiceProps) {
+  const { strings } = settings
+  const { isRunning, isCancelled, waitingText, open, cancel } = useSignIn(settings)
+  // The user has ended it, where nothing but another sign-in helps.
+  const failure = error && error.remedy !== 'login' ? errorSentence(error.code, strings) : undefined
+  const problem = isRunning || isCancelled ? undefined : (blockedText(error, strings) ?? failure)
   return (
-    <Panel icon="lock" title={strings.loginTitle} text={waiting ? strings.loginWaiting : strings.loginText}>
+    <Panel
+      icon="lock"
+      title={strings.loginTitle}
+      text={isRunning ? (waitingText ?? strings.connecting) : problem ? undefined : strings.loginText}
+    >
+      <Problem text={problem} />
       <div class="panel-actions">
         <button type="button" class="button primary" part="button primary-button" onClick={open}>
-          {waiting ? strings.loginAgain : strings.login}
+          {waitingText && !settings.leavesToSignIn ? strings.loginAgain : problem ? strings.retryStart : strings.login}
         </button>
-        {waiting && (
-          <button type="button" class="button plain" part="button" onClick={() => waiting.abort()}>
+        {waitingText && (
+          <button type="button" class="button plain" part="button" onClick={cancel}>
             {strings.loginCancel}
           </button>
         )}
       </div>
     </Panel>
   )
+}
+
+/** Why the last try of the user failed. */
+function Problem({ text }: { text: string | undefined }) {
+  return text ? (
+    <p class="panel-text trouble" role="alert">
+      {text}
+    </p>
+  ) : null
 }

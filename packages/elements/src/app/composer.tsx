@@ -9,6 +9,9 @@ const DRAFT_MS = 250
 /** Code of the Enter key. One that an input method takes has another code, in Safari also the one that ends a composition. */
 const ENTER = 13
 
+/** Keys that change the meaning of another one. */
+const MODIFIERS = ['Shift', 'Control', 'Alt', 'Meta'] as const
+
 /** Keyboards and what a browser may fill in, by the type of input that a workflow expects. Others are texts. */
 const INPUTS: Readonly<Record<string, { inputMode: 'email' | 'tel' | 'numeric' | 'url'; autoComplete?: string }>> = {
   email: { inputMode: 'email', autoComplete: 'email' },
@@ -33,6 +36,8 @@ export function Composer({ settings, draft, inputType = '', isEnded }: ComposerP
   const field = useRef<HTMLTextAreaElement>(null)
   const [length, setLength] = useState(0)
   const store = useDraft(settings)
+  /** What was sent last, which the arrow key brings back into the empty field. */
+  const sent = useRef('')
   const text = field.current?.value ?? ''
   const excess = excessOf(text)
   const remaining = excess > 0 ? 0 : remainingOf(text)
@@ -68,7 +73,7 @@ export function Composer({ settings, draft, inputType = '', isEnded }: ComposerP
       agent.subscribe('phaseChanged', ({ payload }) => {
         const area = field.current
         if (payload.at !== 'leaving' || !area) return
-        area.value = ''
+        area.value = sent.current = ''
         store.forget()
         show(area)
       }),
@@ -83,6 +88,7 @@ export function Composer({ settings, draft, inputType = '', isEnded }: ComposerP
     if (!area || !canSend) return area?.focus()
     const written = area.value
     const { departures } = store
+    sent.current = written
     area.value = ''
     changed()
     store.now()
@@ -120,6 +126,13 @@ export function Composer({ settings, draft, inputType = '', isEnded }: ComposerP
             {...INPUTS[inputType.toLowerCase()]}
             onInput={changed}
             onKeyDown={event => {
+              const area = event.currentTarget
+              const isRecall = event.key === 'ArrowUp' && !MODIFIERS.some(key => event.getModifierState(key))
+              if (isRecall && !area.value && sent.current && !event.isComposing) {
+                event.preventDefault()
+                area.value = sent.current
+                changed()
+              }
               if (event.keyCode !== ENTER || event.shiftKey || event.isComposing) return
               event.preventDefault()
               send()

@@ -21,7 +21,7 @@ export function keepFocus(root: ShadowRoot): () => void {
     const { activeElement } = document
     // The user has moved on.
     if (activeElement && activeElement !== document.body && activeElement !== root.host) return
-    focusNext(root)
+    focusNext(root, false)
   })
   root.addEventListener('focusin', remember)
   root.addEventListener('focusout', forget)
@@ -33,9 +33,15 @@ export function keepFocus(root: ShadowRoot): () => void {
   }
 }
 
-/** Moves the focus to the text field, else to the panel or the notice that waits for the user, else to the conversation. */
-export function focusNext(root: ShadowRoot): void {
-  const target = ['textarea', '[data-focus]', '[role="log"]']
+/**
+ * Moves the focus to the text field, else to the panel or the notice that waits for the user, else to the conversation.
+ *
+ * @param isAsked whether the user wants to write: else the text field, which raises the keyboard of a phone over what the user wants
+ *   to read, is left out where a finger points
+ */
+export function focusNext(root: ShadowRoot, isAsked: boolean): void {
+  const mayWrite = isAsked || !matchMedia('(pointer: coarse)').matches
+  const target = [...(mayWrite ? ['textarea'] : []), '[data-focus]', '[role="log"]']
     .map(name => root.querySelector<HTMLElement>(name))
     .find(found => found !== null)
   target?.focus()

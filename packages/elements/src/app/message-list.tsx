@@ -3,6 +3,7 @@ import type { ConversationMessage, ConversationSnapshot } from '@aiagent/view'
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
+import { createDeliveryAnnouncements } from './announce-deliveries.ts'
 import { createMessageAnnouncements } from './announce-messages.ts'
 import type { ChatSettings } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
@@ -33,6 +34,9 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
   const announce = useMemo(createMessageAnnouncements, [])
   const name = agentName ?? settings.heading ?? strings.agent
   useEffect(() => announce(snapshot, settings, name), [announce, snapshot, settings, name])
+  const deliveries = useMemo(createDeliveryAnnouncements, [])
+  useEffect(() => deliveries.update(messages, settings), [deliveries, messages, settings])
+  useEffect(() => deliveries.stop, [deliveries])
 
   const list = useEndOfList(messages, unread)
   const { log, isAtEnd, isSeen, toEnd } = list

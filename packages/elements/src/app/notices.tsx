@@ -6,26 +6,33 @@ import type { ChatStrings } from '../strings/chat-strings.ts'
 import { errorSentence } from '../strings/error-sentence.ts'
 import { type ChatSettings, isFirstClick, shownByView } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
-import type { Trouble } from './use-view.ts'
+import { blockedText, useSignIn } from './use-sign-in.ts'
+import { type ConnectionLine, useSecondsUntil } from './use-view.ts'
+
+/** Least time between two attempts that the user asks for, in milliseconds. */
+const TRY_EVERY_MS = 1000
 
 interface NoticesProps {
   settings: ChatSettings
   snapshot: ConversationSnapshot
-  trouble: Trouble
+  line: ConnectionLine
   /** How the chat was closed, where it is; empty where that is not known. */
   closed: Partial<ChatClosed> | undefined
 }
 
 /** Lines between the conversation and the text field: the connection, errors, a login, the end of the conversation. */
-export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
+export function Notices({ settings, snapshot, line, closed }: NoticesProps) {
   const { strings, view, announcer } = settings
   const error = closed ? undefined : errorText(snapshot.error, strings)
   const { desk } = snapshot
   const deskText = desk && (desk.isElsewhere ? strings.deskElsewhere : strings.deskWith(desk.name ?? strings.colleague))
+  const { trouble } = line
+  const isUnreachable = line.isLong && (trouble === 'connecting' || trouble === 'reconnecting')
+  const troubleText = isUnreachable ? strings.unreachable : trouble && strings[trouble]
   const spoken = closed
     ? strings.ended
-    : trouble
-      ? strings[trouble]
+    : troubleText
+      ? troubleText
       : (error ?? (desk?.isElsewhere ? deskText : undefined))
   useEffect(() => {
     if (spoken) announcer.say(spoken)
@@ -36,7 +43,12 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
       {trouble && (
         <div class="notice" part="notice">
           <Icon name={trouble === 'offline' ? 'offline' : 'clock'} />
-          <span>{strings[trouble]}</span>
+          <span>
+            {troubleText}
+            {snapshot.connection.remedy === 'wait' && (line.isLong || trouble === 'reconnecting') && (
+              <NextAttempt settings={settings} connection={snapshot.connection} isLong={line.isLong} />
+            )}
+          </span>
         </div>
       )}
       {desk && (
@@ -50,15 +62,7 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
           )}
         </div>
       )}
-      {snapshot.needsLogin && (
-        <div class="notice" part="notice">
-          <Icon name="lock" />
-          <span>{strings.loginTitle}</span>
-          <button type="button" class="link-button" onClick={() => shownByView(view.login())}>
-            {strings.login}
-          </button>
-        </div>
-      )}
+      {snapshot.needsLogin && <Login settings={settings} error={snapshot.error} />}
       {snapshot.connection.state === 'failed' && !snapshot.needsLogin && (
         <div class="notice trouble" part="notice">
           <Icon name="alert" />
@@ -79,6 +83,71 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
           </button>
         </div>
       )}
+    </>
+  )
+}
+
+/** The user must sign in to go on. */
+function Login({ settings, error }: Pick<NoticesProps, 'settings'> & Pick<ConversationSnapshot, 'error'>) {
+  const { strings, announcer } = settings
+  const { isRunning, isCancelled, waitingText, open, cancel } = useSignIn(settings)
+  const problem = isRunning || isCancelled ? undefined : blockedText(error, strings)
+  useEffect(() => announcer.say(strings.loginTitle), [announcer])
+  return (
+    <div class="notice" part="notice">
+      <Icon name="lock" />
+      {problem ? <span role="alert">{problem}</span> : <span key="text">{waitingText ?? strings.loginTitle}</span>}
+      <button type="button" class="link-button" onClick={open}>
+        {waitingText && !settings.leavesToSignIn ? strings.loginAgain : problem ? strings.retryStart : strings.login}
+      </button>
+      {waitingText && (
+        <button type="button" class="link-button" onClick={cancel}>
+          {strings.loginCancel}
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** When the next attempt to connect follows, and what the user can do instead of waiting for it. */
+function NextAttempt({
+  settings: { strings, view, supportEmail, announcer },
+  connection: { state, retryAt, isWaitAsked },
+  isLong,
+}: Pick<NoticesProps, 'settings'> & Pick<ConversationSnapshot, 'connection'> & { isLong: boolean }) {
+  const seconds = useSecondsUntil(retryAt)
+  const triedAt = useRef(Number.NEGATIVE_INFINITY)
+  const isAsked = isWaitAsked && seconds > 0
+  const isTrying = state !== 'reconnecting'
+  useEffect(() => {
+    if (isAsked) announcer.say(strings.waitAsked)
+  }, [isAsked, announcer])
+  const tryNow = () => {
+    const now = performance.now()
+    if (isTrying || now - triedAt.current < TRY_EVERY_MS) return
+    triedAt.current = now
+    announcer.say(strings.connecting)
+    shownByView(view.retry())
+  }
+  return (
+    <>
+      <br />
+      {isAsked && `${strings.waitAsked} `}
+      {seconds > 0
+        ? strings.nextAttempt(new Intl.RelativeTimeFormat(strings.language).format(seconds, 'second'))
+        : strings.connecting}
+      <span class="notice-actions">
+        {!isAsked && (
+          <button type="button" class="link-button" aria-disabled={isTrying} onClick={tryNow}>
+            {strings.tryNow}
+          </button>
+        )}
+        {isLong && supportEmail && (
+          <a class="link-button" href={`mailto:${supportEmail}`}>
+            {strings.email}
+          </a>
+        )}
+      </span>
     </>
   )
 }

@@ -25,6 +25,14 @@ const shownWithout = () => {}
 /** What attributes of the element add to the chat. */
 type OptionalParts = Pick<ChatSettings, 'Reasoning' | 'Copy'>
 
+/** Whether a sign-in leaves the page, as far as the element knows: an agent of the host has its own options. */
+function leavesToSignIn({ agent, config, properties }: ChatHost): boolean {
+  if (agent || properties.onLogin) return false
+  const { auth, authScheme } = config ?? {}
+  const own = Object(Object(auth).config) as { authScheme?: unknown }
+  return (auth ? (own.authScheme ?? 'redirect') : authScheme) === 'redirect'
+}
+
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root, properties, attribute } = host
@@ -79,6 +87,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       imageOrigins: attribute('image-origins')?.split(/\s+/).filter(Boolean) ?? [],
       supportEmail: attribute('support-email'),
       isClosable: has('closable'),
+      leavesToSignIn: leavesToSignIn(host),
       Reasoning: has('show-reasoning') ? parts.Reasoning : undefined,
       Copy: has('show-copy') ? parts.Copy : undefined,
       renderMessage: properties.renderMessage,
@@ -117,7 +126,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     agent,
     view,
     update: () => shownByView(load()),
-    focus: () => focusNext(root),
+    focus: (isAsked = true) => focusNext(root, isAsked),
     async close() {
       isClosed = true
       stopReporting()

@@ -5,17 +5,19 @@ import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 interface PanelProps {
+  /** Whether it is said when it appears. */
+  isAlert?: boolean
   icon?: IconName
   title: string
-  text?: string
+  text?: string | undefined
   children?: ComponentChildren
 }
 
 /** Stands in the place of the conversation. */
-export function Panel({ icon, title, text, children }: PanelProps) {
+export function Panel({ isAlert = false, icon, title, text, children }: PanelProps) {
   return (
     <section class="panel" part="panel" aria-label={title} tabIndex={-1} data-focus>
-      <div class="panel-body">
+      <div class="panel-body" role={isAlert ? 'alert' : undefined}>
         {icon && (
           <span class="panel-icon">
             <Icon name={icon} />
@@ -30,17 +32,12 @@ export function Panel({ icon, title, text, children }: PanelProps) {
 }
 
 /** The agent could not be initialized. */
-export function ErrorPanel({
-  settings: { strings, view, supportEmail },
-  remedy,
-}: {
-  settings: ChatSettings
-  remedy: ConversationRemedy
-}) {
+export function ErrorPanel({ settings, remedy }: { settings: ChatSettings; remedy: ConversationRemedy }) {
+  const { strings, view, supportEmail } = settings
   const mustReload = remedy === 'reload'
   const canRetry = mustReload || remedy === 'retry'
   return (
-    <Panel icon="alert" title={strings.errorTitle} text={canRetry ? strings.errorText : strings.errorSetup}>
+    <Panel isAlert icon="alert" title={strings.errorTitle} text={canRetry ? strings.errorText : strings.errorSetup}>
       <div class="panel-actions">
         {canRetry && (
           <button

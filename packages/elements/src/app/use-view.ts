@@ -1,10 +1,13 @@
 import type { ChatClosed } from '@aiagent/client'
 import type { ConversationSnapshot, ConversationView } from '@aiagent/view'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ChatSettings } from './chat-settings.ts'
 
 /** Time without a connection before the user is told, in milliseconds: most outages are shorter. */
 const TROUBLE_MS = 3000
+
+/** Time without a service before the user is offered other ways, in milliseconds. */
+const UNREACHABLE_MS = 15_000
 
 /** The snapshot of the view; renders again with each change. */
 export function useSnapshot(view: ConversationView): ConversationSnapshot {
@@ -22,6 +25,8 @@ export type Trouble = 'offline' | 'reconnecting' | 'connecting' | 'silent' | und
 /** What is said of the connection. */
 export interface ConnectionLine {
   readonly trouble: Trouble
+  /** Whether it has lasted for fifteen seconds. */
+  readonly isLong: boolean
   /** Whether the chat is connected, or was until a moment ago: a short outage does not show. */
   readonly isOnline: boolean
 }
@@ -34,15 +39,28 @@ export function useConnectionLine({ connection }: ConversationSnapshot): Connect
   const attempt = wasConnected.current ? 'reconnecting' : 'connecting'
   const now: Trouble = isOffline && state !== 'closed' ? 'offline' : isLost ? attempt : isSilent ? 'silent' : undefined
   const isTroubled = now !== undefined
-  const [isShown, setShown] = useState(false)
+  const [lastedMs, setLasted] = useState(0)
   useEffect(() => {
-    setShown(false)
+    setLasted(0)
     if (!isTroubled) return undefined
-    const timer = setTimeout(() => setShown(true), TROUBLE_MS)
-    return () => clearTimeout(timer)
+    const timers = [TROUBLE_MS, UNREACHABLE_MS].map(ms => setTimeout(() => setLasted(ms), ms))
+    return () => timers.forEach(clearTimeout)
   }, [isTroubled])
-  const trouble = isShown ? now : undefined
-  return { trouble, isOnline: !trouble && wasConnected.current }
+  const trouble = lastedMs > 0 ? now : undefined
+  return { trouble, isLong: lastedMs === UNREACHABLE_MS, isOnline: !trouble && wasConnected.current }
+}
+
+/** Whole seconds until a time; 0 where there is none, and after it. A clock that is set meanwhile changes nothing. */
+export function useSecondsUntil(time: number | undefined): number {
+  const due = useMemo(() => (time === undefined ? 0 : performance.now() + time - Date.now()), [time])
+  const leftMs = Math.max(0, due - performance.now())
+  const [, render] = useState(0)
+  useEffect(() => {
+    if (leftMs === 0) return undefined
+    const timer = setTimeout(() => render(leftMs), leftMs % 1000 || 1000)
+    return () => clearTimeout(timer)
+  })
+  return Math.ceil(leftMs / 1000)
 }
 
 /** How the chat was closed last. */

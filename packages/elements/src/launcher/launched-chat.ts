@@ -8,6 +8,22 @@ export { fitVisiblePart } from './visible-part.ts'
 /** The code of an optional part cannot be loaded. */
 const goesOnWithout = () => {}
 
+/** Passes what the user has written in the launcher on to the chat, with the caret and the focus. */
+function handOver(field: HTMLTextAreaElement, chat: AiAgentChatElement): void {
+  const { value, selectionStart, selectionEnd } = field
+  const hasFocus = field.matches(':focus')
+  const area = chat.shadowRoot?.querySelector('textarea')
+  if (value && area) {
+    // A draft that is there already stays.
+    const before = area.value && `${area.value}\n`
+    area.value = before + value
+    area.setSelectionRange(before.length + selectionStart, before.length + selectionEnd)
+    area.dispatchEvent(new Event('input', { bubbles: true }))
+  } else if (value) chat.view?.setDraft(value)
+  if (hasFocus) chat.focus()
+  field.parentElement?.remove()
+}
+
 /** Creates the chat of a launcher in its panel. Attributes, properties and slotted elements of the launcher are passed on. */
 export function createChat(launcher: AiAgentLauncherElement, panel: HTMLElement): AiAgentChatElement {
   const chat = document.createElement('ai-agent-chat')
@@ -39,6 +55,8 @@ export function createChat(launcher: AiAgentLauncherElement, panel: HTMLElement)
   }
   launcher.addEventListener('aiagent-ready', event => {
     const { agent } = (event as CustomEvent<{ agent: AiAgent }>).detail
+    const field = panel.querySelector('textarea')
+    if (field) handOver(field, chat)
     if (launcher.hasAttribute('resume'))
       import('./page-memory.ts').then(({ remember }) => remember(launcher, agent), goesOnWithout)
   })

@@ -1,4 +1,5 @@
 import type { AiAgentLauncherElement } from '../launcher-element.ts'
+import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import { adoptStyles } from '../style/adopt-styles.ts'
 import { TEASER_STYLE } from '../style/teaser-style.ts'
 
@@ -11,28 +12,23 @@ const SHOWN = 'aiagent_teaser'
 /**
  * Shows the first line of the last unread message beside a launcher, while that is closed. Each message is told once, also over pages of
  * the tab; one that was dismissed is not shown again.
+ *
+ * @param isLate whether the code of Markdown was waited for
  */
-export function showTeaser(launcher: AiAgentLauncherElement): void {
+export function showTeaser(launcher: AiAgentLauncherElement, isLate = false): void {
   const root = launcher.shadowRoot as ShadowRoot
-  const chat = launcher.chat
-  const { messages = [], unread = 0 } = chat?.view?.getSnapshot() ?? {}
+  const { messages = [], unread = 0 } = launcher.chat?.view?.getSnapshot() ?? {}
   const message = messages.findLast(({ author, mark }) => author !== 'user' && !mark)
   const shown = root.querySelector('.teaser')
   if (!message || unread === 0 || launcher.open) return shown?.remove()
   const id = message.messageId ?? message.id
   const isDismissed = lastShown() === `${id} dismissed`
-  const text = chat?.shadowRoot?.querySelector(`[data-id="${CSS.escape(message.id)}"] .text`)
-  const rendered = text?.firstElementChild
-  if (text && rendered?.matches('.plain')) {
-    // Its Markdown is shown soon.
-    const observer = new MutationObserver(() => {
-      observer.disconnect()
-      showTeaser(launcher)
-    })
-    return observer.observe(text, { childList: true })
-  }
-  const [first = ''] = (rendered?.textContent ?? message.content).trim().split('\n')
-  const line = first.length > LONGEST ? `${first.slice(0, LONGEST)}…` : first
+  const { content } = message
+  const markdown = loadedMarkdown()
+  // Without its code, which may be missing, the text is shown as it was written.
+  if (!isLate && !markdown && hasMarkdown(content)) return void loadMarkdown().then(() => showTeaser(launcher, true))
+  const [first = ''] = (markdown?.plainText(content) ?? content).trim().split('\n')
+  const line = first.length > LONGEST ? `${withoutLastWord(first.slice(0, LONGEST))}…` : first
   if (isDismissed || !line) return shown?.remove()
   if (lastShown() !== id) {
     remember(id)
@@ -42,12 +38,21 @@ export function showTeaser(launcher: AiAgentLauncherElement): void {
   const [open, close] = shown?.querySelectorAll('button') ?? createTeaser(root, launcher)
   if (!open || !close) return
   open.textContent = line
+  for (let shorter = line; open.scrollHeight > open.clientHeight && /\s/.test(shorter); ) {
+    shorter = withoutLastWord(shorter)
+    open.textContent = `${shorter}…`
+  }
   close.setAttribute('aria-label', root.querySelector('.close')?.getAttribute('aria-label') ?? '')
   close.onclick = () => {
     remember(`${id} dismissed`)
     close.closest('.teaser')?.remove()
     root.querySelector<HTMLElement>('.launch')?.focus()
   }
+}
+
+/** A text up to its last space, without what would stand oddly before an ellipsis; the whole text where it has none. */
+function withoutLastWord(text: string): string {
+  return text.replace(/[\s,;:–—-]+\S*$/, '')
 }
 
 function createTeaser(root: ShadowRoot, launcher: AiAgentLauncherElement): HTMLButtonElement[] {

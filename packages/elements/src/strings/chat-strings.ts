@@ -35,6 +35,14 @@ export interface ChatStrings {
   readonly disconnected: string
   /** The connection was lost. */
   readonly reconnecting: string
+  /** The service could not be reached for a while. */
+  readonly unreachable: string
+  /** When the next attempt to connect follows, with a time such as "in 5 seconds". */
+  readonly nextAttempt: (when: string) => string
+  /** The service has asked for that wait. */
+  readonly waitAsked: string
+  /** Button that ends the wait for the next attempt. */
+  readonly tryNow: string
   /** Notice while the device has no network. */
   readonly offline: string
   /** A message was sent and nothing has arrived since. */
@@ -49,6 +57,12 @@ export interface ChatStrings {
   readonly unknown: string
   /** State of a message that was not sent. */
   readonly failed: string
+  /** Several messages may not have arrived, for screen readers. */
+  readonly manyUnknown: (count: number) => string
+  /** Several messages were not sent, for screen readers. */
+  readonly manyFailed: (count: number) => string
+  /** Several messages that had waited, or were in doubt, were sent; for screen readers. */
+  readonly manySent: (count: number) => string
   /** Button that sends such a message again. */
   readonly retry: string
   /** Takes a waiting message back. */
@@ -113,6 +127,10 @@ export interface ChatStrings {
   readonly login: string
   /** Shown while the window of the login is open. */
   readonly loginWaiting: string
+  /** Shown when the user may have closed that window: a page cannot always know it. */
+  readonly loginUnsure: string
+  /** Shown when the browser has blocked the window, with what to do. */
+  readonly loginBlocked: string
   /** Button that opens the window of the login again. */
   readonly loginAgain: string
   /** Button that ends the wait for that window, or keeps the conversation. */
@@ -194,7 +212,13 @@ export type PluralForms = Partial<Record<Intl.LDMLPluralRule, string>> & {
 }
 
 /** The texts of one language as its file has them: plurals are tables, which `Intl.PluralRules` selects from. */
-export interface LanguageTexts extends Omit<ChatStrings, 'unread'> {
+export interface LanguageTexts extends Omit<ChatStrings, 'unread' | 'manyUnknown' | 'manyFailed' | 'manySent'> {
   /** Button that leads to unread messages below. */
   readonly unread: PluralForms | ChatStrings['unread']
+  /** Several messages may not have arrived, for screen readers. */
+  readonly manyUnknown: PluralForms | ChatStrings['manyUnknown']
+  /** Several messages were not sent, for screen readers. */
+  readonly manyFailed: PluralForms | ChatStrings['manyFailed']
+  /** Several messages that had waited, or were in doubt, were sent; for screen readers. */
+  readonly manySent: PluralForms | ChatStrings['manySent']
 }

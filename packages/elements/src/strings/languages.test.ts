@@ -20,7 +20,14 @@ describe('the languages of the chat', () => {
     const texts = Object.values({ ...strings, ...consentStrings([code]), ...launcherTexts([code]) })
     expect(Object.keys(strings).toSorted()).toEqual(Object.keys(en).toSorted())
     for (const text of texts) expect(typeof text === 'function' ? text('7' as never) : text).toMatch(/\S/)
-    for (const text of [strings.working, strings.call, strings.sms, strings.tooLong, strings.remaining])
+    for (const text of [
+      strings.working,
+      strings.call,
+      strings.sms,
+      strings.tooLong,
+      strings.remaining,
+      strings.nextAttempt,
+    ])
       expect(text('34')).toContain('34')
     if (code === 'en') return
     // Nothing is left in English.
@@ -36,6 +43,16 @@ describe('the languages of the chat', () => {
   ])('counts in %s', async (code, counted) => {
     const { unread } = await loadStrings(code)
     expect([1, 2, 1_000].map(unread)).toEqual(counted)
+  })
+
+  it.each<[string, string[]]>([
+    ['en', ['1 message was not sent.', '2 messages were not sent.']],
+    ['ru', ['1 сообщение не отправлено.', '2 сообщения не отправлены.']],
+    ['ar', ['لم تُرسل 1 رسالة.', 'لم تُرسل رسالتان.']],
+    ['zh-cn', ['1条消息未发送。', '2条消息未发送。']],
+  ])('counts messages that were not sent in %s', async (code, counted) => {
+    const { manyFailed } = await loadStrings(code)
+    expect([1, 2].map(manyFailed)).toEqual(counted)
   })
 
   it('finds the texts of a region, of the language of another region, and Chinese by any of its codes', async () => {

@@ -1,4 +1,4 @@
-import type { ChatStrings, LanguageTexts } from './chat-strings.ts'
+import type { ChatStrings, LanguageTexts, PluralForms } from './chat-strings.ts'
 import { matchLanguage } from './language-around.ts'
 
 /** Loads the texts of a language. */
@@ -43,9 +43,17 @@ export async function loadStrings(code: string): Promise<ChatStrings> {
   const load = languages.get(code)
   if (!load) throw new Error(`There are no texts for the language "${code}". Call addLanguage() first.`)
   const texts = await load()
-  const { language, unread } = texts
-  if (typeof unread === 'function') return { ...texts, unread }
-  const rules = new Intl.PluralRules(language)
-  const form = (count: number) => unread[rules.select(count)] ?? unread.other
-  return { ...texts, unread: count => form(count).replace('#', count.toLocaleString(language)) }
+  const rules = new Intl.PluralRules(texts.language)
+  const counted = (forms: PluralForms | ChatStrings['unread']) => {
+    if (typeof forms === 'function') return forms
+    return (count: number) =>
+      (forms[rules.select(count)] ?? forms.other).replace('#', count.toLocaleString(texts.language))
+  }
+  return {
+    ...texts,
+    unread: counted(texts.unread),
+    manyUnknown: counted(texts.manyUnknown),
+    manyFailed: counted(texts.manyFailed),
+    manySent: counted(texts.manySent),
+  }
 }

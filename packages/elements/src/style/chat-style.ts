@@ -161,6 +161,7 @@ export const CHAT_STYLE = `
   text-underline-offset: 2px;
 }
 .link-button:hover { background: var(--_soft); }
+.link-button[aria-disabled="true"] { color: var(--_muted); cursor: default; }
 .rating { display: flex; align-items: center; gap: 2px; margin-block-start: 2px; color: var(--_muted); font-size: 0.875em; }
 .rating .icon-button { inline-size: 32px; block-size: 32px; }
 .down .icon, .to-end .icon { rotate: 180deg; }
@@ -268,6 +269,8 @@ button.option:hover { background: var(--_soft); }
 .notice { display: flex; align-items: center; gap: 10px; padding: 8px 16px; border-block-start: 1px solid var(--_border); background: var(--_soft); font-size: 0.875em; }
 .notice > span, .notice > div { flex: 1; }
 .notice > .icon { flex: none; inline-size: 18px; block-size: 18px; }
+.notice-actions { display: flex; flex-wrap: wrap; gap: 0 6px; margin-inline-start: -6px; }
+.notice-actions > * { display: inline-flex; align-items: center; }
 .notice.trouble { color: var(--_danger); background: color-mix(in srgb, var(--_danger), var(--_surface) 91%); }
 .notice .icon-button { inline-size: 32px; block-size: 32px; margin-inline-end: -6px; color: inherit; }
 .ended { flex-wrap: wrap; justify-content: center; padding: 14px 16px; background: var(--_surface); text-align: center; }

@@ -1,5 +1,6 @@
 /** The styles of choices, loaded with them. */
 export const CHOICE_STYLE = `
+.panel-text.trouble { color: var(--_danger); }
 .choices { display: flex; flex-direction: column; gap: 8px; inline-size: 100%; margin: 12px 0 0; padding: 0; list-style: none; text-align: start; }
 .choice {
   display: flex;

@@ -150,6 +150,23 @@ export async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
+/** Records what the live regions of the elements are given to say from now on; returns what they were. */
+export async function listen(page: Page): Promise<() => Promise<string[]>> {
+  const heard = await page.evaluateHandle(() => {
+    const texts: string[] = []
+    const chats = [...document.querySelectorAll('ai-agent-chat')]
+    const inner = [...document.querySelectorAll('ai-agent-launcher')].flatMap(({ chat }) => chat ?? [])
+    for (const { shadowRoot } of [...chats, ...inner])
+      new MutationObserver(records => {
+        for (const { addedNodes, target } of records)
+          if ((target as Element).closest?.('[aria-live="polite"]'))
+            for (const { textContent } of addedNodes) texts.push(textContent ?? '')
+      }).observe(shadowRoot as ShadowRoot, { childList: true, subtree: true })
+    return texts
+  })
+  return () => heard.jsonValue()
+}
+
 /** What the service has received: session calls, chat connections, those that are open, and texts of the user. */
 export function received({ emulator }: EmulatorServer) {
   const requests = emulator.control.requests()

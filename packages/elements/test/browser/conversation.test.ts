@@ -229,7 +229,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await page.getByText('Sent', { exact: true }).waitFor()
     faults.lift()
     faults.add({ kind: 'drop' })
-    await page.getByText('may not have arrived').waitFor()
+    await page.getByText('may not have arrived').first().waitFor()
     await online(page)
     await page.getByRole('button', { name: 'Send again' }).click()
     await expect.poll(() => last(page)).toBe('You said: lost')

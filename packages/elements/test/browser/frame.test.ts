@@ -103,6 +103,26 @@ describe.skipIf(!hasChromium())('the frame of the chat', () => {
       expect(x).toBeGreaterThanOrEqual(0)
       expect(right).toBeLessThanOrEqual(320 - 20 - 60)
       expect(height).toBeLessThanOrEqual(60)
+      const line = await teaser(page).locator('.line').textContent()
+      expect(line).toMatch(/^A long answer without an end\..* \w+\.?…$/)
+      const words = line?.replace('…', '').trim().split(' ') ?? []
+      expect(words.filter(word => !['A', 'long', 'answer', 'without', 'an', 'end.'].includes(word))).toEqual([])
+      expect(
+        await teaser(page)
+          .locator('.line')
+          .evaluate(node => node.scrollHeight - node.clientHeight),
+      ).toBe(0)
+    })
+
+    it('[EL-89] shows an answer in Markdown after a page change, behind a long one', async () => {
+      const page = await open(TEASING)
+      await closed(page)
+      say(`# All lights\n\n${'Press the **button** for ten seconds.\n\n'.repeat(40)}`)
+      await page.getByRole('button', { name: 'Chat, 1 new message' }).waitFor()
+      await page.goto('about:blank')
+      say('One more thing: the *cable* is [here](https://shop.test).\n\nThat is all.')
+      await page.goto(stage.servePage(TEASING, { search: '?lazy' }))
+      await page.getByRole('button', { name: 'One more thing: the cable is here.', exact: true }).waitFor()
     })
   })
 

@@ -231,6 +231,132 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
     await context?.close()
   })
 
+  it('[EL-86] takes what is written before the chat is there, with caret and focus, and closes nothing', async () => {
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    stage = await stages.open()
+    const { page } = await stage.open(LAUNCHER, {
+      search: '?lazy',
+      prepare: page =>
+        page.route(CHAT_CODE, async route => {
+          await released
+          await route.continue()
+        }),
+    })
+    const keys = await page.evaluateHandle(() => {
+      const seen: string[] = []
+      addEventListener('keydown', ({ key }) => seen.push(key))
+      return seen
+    })
+    await launcher(page).click()
+    expect(await page.getByRole('dialog').evaluate(node => node.matches(':focus'))).toBe(true)
+    await page.keyboard.press('Space')
+    await page.keyboard.type('Hello there')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('ArrowLeft')
+    expect(await dialogs(page)).toBe(1)
+    release()
+    await page.locator('ai-agent-chat[ready]').waitFor()
+    const field = page.locator('textarea')
+    expect(await field.inputValue()).toBe(' Hello there')
+    expect(await field.evaluate(node => node.matches(':focus'))).toBe(true)
+    await page.getByText('Online').waitFor()
+    await page.keyboard.type('!')
+    expect(await field.inputValue()).toBe(' Hello ther!e')
+    await page.keyboard.press('Enter')
+    await page.getByText('You said:').first().waitFor()
+    // What is written in the own field ends at the element.
+    expect((await keys.jsonValue()).filter(key => key !== 'ArrowLeft')).toEqual([' '])
+  })
+
+  it('[EL-86] keeps what is written for the user who has to sign in first, and not for the next user', async () => {
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    stage = await stages.open()
+    const { page } = await stage.open(
+      `${LAUNCHER}<script>window.use = sdk => { const agent = window.agent = new sdk.AiAgent({ endpoint: 'ENDPOINT', id: 'help' })
+document.querySelector('ai-agent-launcher').agent = agent }</script>`,
+      {
+        search: '?lazy&sdk',
+        prepare: page =>
+          page.route(/open-chat/, async route => {
+            await released
+            await route.continue()
+          }),
+      },
+    )
+    await page.waitForFunction('globalThis.sdk')
+    await page.evaluate('use(sdk)')
+    await launcher(page).click()
+    await page.keyboard.type('for me alone')
+    await page.evaluate(() => Reflect.get(window, 'agent').logout())
+    release()
+    await page.locator('ai-agent-chat[ready]').waitFor()
+    expect(await page.locator('textarea').inputValue()).toBe('')
+  })
+
+  it('[EL-06] has no text field of its own where the user is asked for consent', async () => {
+    const { page } = await openPhone(ASKING, page => page.route(CHAT_CODE, () => {}))
+    await launcher(page).click()
+    await page.getByRole('dialog').waitFor()
+    expect(await page.getByRole('textbox').count()).toBe(0)
+  })
+
+  it('[EL-87] is closed by Escape on its button, and not while an input method takes the key', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(LAUNCHER, { search: '?lazy' })
+    await launcher(page).click()
+    await page.getByText('Online').waitFor()
+    for (const name of ['dialog', '.launch'])
+      await page.locator(`ai-agent-launcher ${name}`).evaluate(node => {
+        const key = { key: 'Escape', isComposing: true, bubbles: true, composed: true }
+        node.dispatchEvent(new KeyboardEvent('keydown', key))
+      })
+    expect(await dialogs(page)).toBe(1)
+    await page.locator('ai-agent-launcher .launch').focus()
+    await page.keyboard.press('Escape')
+    expect(await dialogs(page)).toBe(0)
+    await page.keyboard.press('Escape')
+    expect(await dialogs(page)).toBe(0)
+  })
+
+  it('[EL-85] raises no keyboard where a finger takes an option, a suggestion or agrees', async () => {
+    const context = await stages.context.browser()?.newContext({ hasTouch: true, isMobile: true })
+    stage = await stages.open({
+      reply: ({ text }) => ({
+        content: `You said: ${text}`,
+        role: 'follow up question agent',
+        messageData: { options: ['Red', 'Blue'] },
+      }),
+    })
+    const { page } = await stage.open(
+      `${ASKING}<script>document.querySelector('ai-agent-launcher').suggestions = ['Which colour?']</script>`,
+      { search: '?lazy', ...(context && { context }) },
+    )
+    const isWriting = () =>
+      page.evaluate(() => {
+        const inner = document.querySelector('ai-agent-launcher')?.chat?.shadowRoot?.activeElement
+        return { isLost: !inner, isWriting: inner?.localName === 'textarea' }
+      })
+    const expected = { isLost: false, isWriting: false }
+    await launcher(page).tap()
+    await page.getByRole('button', { name: 'Agree and start' }).tap()
+    await page.getByText('Online').waitFor()
+    expect((await isWriting()).isWriting).toBe(false)
+    await page.getByRole('button', { name: 'Which colour?' }).tap()
+    await page.getByRole('button', { name: 'Blue' }).tap()
+    await page.getByText('You said: Blue').first().waitFor()
+    expect(await isWriting()).toEqual(expected)
+    // Who writes goes on writing.
+    await write(page, 'hello')
+    expect((await isWriting()).isWriting).toBe(true)
+    await context?.close()
+  })
+
   it('[EL-24] reports once that it is opened and closed, however that is done', async () => {
     const { page } = await openPhone(LAUNCHER)
     const seen = await page.evaluateHandle(() => {

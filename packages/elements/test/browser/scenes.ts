@@ -330,6 +330,38 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'unreachable',
+    attributes: 'agent-id="help" support-email="help@router-shop.example"',
+    async prepare(page) {
+      await page.clock.install()
+      await page.route(/\/session$/, route => route.abort())
+    },
+    async act({ page }) {
+      await page.getByText('How can we help?').waitFor()
+      await page.clock.runFor(16_000)
+      await page.getByRole('button', { name: 'Try now' }).waitFor()
+    },
+  },
+  {
+    name: 'reconnecting',
+    async act(opened, stage) {
+      await talk(opened)
+      stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+      stage.service.emulator.faults.add({ kind: 'drop' })
+      await opened.page.getByRole('button', { name: 'Try now' }).waitFor()
+    },
+  },
+  {
+    name: 'login-blocked',
+    body: `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="account" heading="Your account"></ai-agent-chat>
+<script>window.open = () => null
+document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
+    async act({ page }) {
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Try again' }).waitFor()
+    },
+  },
+  {
     name: 'login',
     body: `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="account" heading="Your account"></ai-agent-chat>
 <script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
@@ -401,7 +433,7 @@ export const SCENES: readonly Scene[] = [
       await page.getByText('Sent').last().waitFor()
       stage.service.emulator.faults.lift()
       stage.service.emulator.faults.add({ kind: 'drop' })
-      await page.getByText('may not have arrived').waitFor({ timeout: 20_000 })
+      await page.getByText('may not have arrived').first().waitFor({ timeout: 20_000 })
     },
   },
   {

@@ -1,7 +1,7 @@
 import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { type ChatStage, received } from './chat-page.ts'
+import { type ChatStage, listen, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 const CHAT = `<style>ai-agent-chat { block-size: 100vh }</style>
@@ -102,21 +102,98 @@ describe.skipIf(!hasChromium())('the panel of a login', () => {
     expect(await button(page, 'Sign in').count()).toBe(0)
   })
 
-  it('[EL-26] asks to sign in again when the browser blocks the window', async () => {
-    const page = await open()
+  /** Lets the browser block windows; returns the undo. */
+  const blockWindows = async (page: Page) => {
     await page.evaluate(() => {
       Object.assign(globalThis, { kept: window.open })
       window.open = () => null
     })
+    return () =>
+      page.evaluate(() => {
+        window.open = Object(globalThis).kept
+      })
+  }
+
+  it('[EL-80] says that the browser has blocked the window, each time, and what to do', async () => {
+    const page = await open()
+    const spoken = await listen(page)
+    const allow = await blockWindows(page)
+    const alert = page.getByRole('alert')
     await button(page, 'Sign in').click()
-    await expect
-      .poll(() => page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().error))
-      .toBeDefined()
-    await button(page, 'Sign in').waitFor()
-    await page.evaluate(() => {
-      window.open = Object(globalThis).kept
-    })
+    for (const _time of ['first', 'again']) {
+      await alert.waitFor()
+      expect(await alert.textContent()).toMatch(/blocked the window. Allow windows for this page/)
+      const before = await alert.elementHandle()
+      await button(page, 'Try again').click()
+      await page.waitForFunction(node => !node?.isConnected, before)
+    }
+    await alert.waitFor()
+    expect(await button(page, 'Cancel').count()).toBe(0)
+    expect((await spoken()).join()).not.toContain('Continue in the window')
+    await allow()
+    await signIn(await openWindow(page, 'Try again'))
+    await page.getByText('Online').waitFor()
+    expect(await alert.count()).toBe(0)
+  })
+
+  it('[EL-80] says so in a conversation whose login has ended too', async () => {
+    const page = await open()
     await signIn(await openWindow(page, 'Sign in'))
     await page.getByText('Online').waitFor()
+    await write(page, 'hello')
+    await page.getByText('You said: hello').first().waitFor()
+    await stages.context.clearCookies()
+    await page.evaluate(() => {
+      const [key = ''] = Object.keys(sessionStorage).filter(each => each.includes('user'))
+      const { refreshToken, ...user } = JSON.parse(sessionStorage.getItem(key) ?? '')
+      sessionStorage.setItem(key, JSON.stringify({ ...user, expiresAt: 1 }))
+    })
+    await page.reload()
+    const allow = await blockWindows(page)
+    await button(page, 'Sign in').click()
+    await page.getByRole('alert').getByText('blocked the window').waitFor()
+    await allow()
+    await signIn(await openWindow(page, 'Try again'))
+    await page.getByText('Online').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  it('[EL-81] no longer claims after ten seconds that a window is open, and ends nothing', async () => {
+    const page = await open('same-origin')
+    const spoken = await listen(page)
+    await page.clock.install()
+    const opened = await openWindow(page, 'Sign in')
+    await page.clock.runFor(2_000)
+    await expectWaiting(page)
+    await page.clock.runFor(10_000)
+    await page.getByText('If you closed the window, open it again.').first().waitFor()
+    await expect
+      .poll(spoken)
+      .toEqual(['Continue in the window that has opened.', 'If you closed the window, open it again.'])
+    await page.clock.runFor(3_600_000)
+    expect(await button(page, 'Cancel').count()).toBe(1)
+    await page.clock.resume()
+    await signIn(opened)
+    await page.getByText('Online').waitFor()
+  })
+
+  it('[EL-81] says nothing of a window where a sign-in leaves the page', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(CHAT.replace("authScheme: 'popup'", "authScheme: 'redirect'"))
+    await button(page, 'Sign in').waitFor()
+    const spoken = await listen(page)
+    await page.evaluate(() => {
+      window.open = () => {
+        throw new Error('No window is opened.')
+      }
+    })
+    // The provider is slow.
+    await page.route(/openid-configuration/, () => {})
+    await button(page, 'Sign in').click()
+    await page.getByText('Connecting …').first().waitFor()
+    await page.clock.install()
+    await page.clock.runFor(20_000)
+    expect(await page.getByText('Connecting …').first().isVisible()).toBe(true)
+    expect(await spoken()).toEqual([])
   })
 })
