@@ -119,6 +119,7 @@ function NextAttempt({
   const triedAt = useRef(Number.NEGATIVE_INFINITY)
   const isAsked = isWaitAsked && seconds > 0
   const isTrying = state !== 'reconnecting'
+  const [count, unit] = seconds > 90 ? ([Math.ceil(seconds / 60), 'minute'] as const) : ([seconds, 'second'] as const)
   useEffect(() => {
     if (isAsked) announcer.say(strings.waitAsked)
   }, [isAsked, announcer])
@@ -134,7 +135,7 @@ function NextAttempt({
       <br />
       {isAsked && `${strings.waitAsked} `}
       {seconds > 0
-        ? strings.nextAttempt(new Intl.RelativeTimeFormat(strings.language).format(seconds, 'second'))
+        ? strings.nextAttempt(new Intl.RelativeTimeFormat(strings.language).format(count, unit))
         : strings.connecting}
       <span class="notice-actions">
         {!isAsked && (

@@ -264,6 +264,7 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
     expect(await field.inputValue()).toBe('more')
     await field.fill('')
     await page.evaluate(() => Reflect.get(window, 'agent').logout())
+    await page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.start())
     await field.focus()
     await page.keyboard.press('ArrowUp')
     expect(await field.inputValue()).toBe('')

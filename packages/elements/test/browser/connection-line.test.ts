@@ -1,7 +1,7 @@
 import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { type ChatStage, listen, write } from './chat-page.ts'
+import { type ChatStage, listen, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help" support-email="help@shop.example"></ai-agent-chat>'
@@ -16,9 +16,7 @@ describe.skipIf(!hasChromium())('the connection line', () => {
   const notice = (page: Page) => page.locator('ai-agent-chat .notice')
   const tryNow = (page: Page) => page.getByRole('button', { name: 'Try now' })
   const email = (page: Page) => page.getByRole('link', { name: 'Write an email' })
-  const requests = (route: RegExp) =>
-    stage.service.emulator.control.requests().filter(({ path }) => route.test(path)).length
-  const sessions = () => requests(/session$/)
+  const sessions = () => received(stage.service).sessionCalls
   const lose = async (page: Page) => {
     const { faults } = stage.service.emulator
     faults.add({ kind: 'refuse-upgrade', status: 503 })
@@ -27,6 +25,11 @@ describe.skipIf(!hasChromium())('the connection line', () => {
       () => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state === 'reconnecting',
     )
   }
+
+  /** Lets time pass by `runFor()` alone. */
+  const pause = async (page: Page) => page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1_000)
+  const state = (page: Page) =>
+    page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state)
 
   it('[EL-82] offers other ways after fifteen seconds without a first connection, once a second', async () => {
     stage = await stages.open()
@@ -43,13 +46,21 @@ describe.skipIf(!hasChromium())('the connection line', () => {
     expect(await email(page).getAttribute('href')).toBe('mailto:help@shop.example')
     expect(await notice(page).textContent()).toMatch(/Next attempt in \d+ minutes?\./)
     expect(await spoken()).toEqual(['We cannot reach the service.'])
-    await tryNow(page).click()
-    await expect.poll(sessions).toBe(2)
-    await tryNow(page).click()
-    await tryNow(page).click()
-    await page.clock.runFor(1_000)
-    expect(sessions()).toBe(2)
+    await pause(page)
+    const click = () => tryNow(page).evaluate(node => (node as HTMLElement).click())
+    for (const expected of [2, 3]) {
+      await click()
+      await expect.poll(sessions).toBe(expected)
+      await expect.poll(() => state(page)).toBe('reconnecting')
+      await page.clock.runFor(900)
+      await click()
+      await page.clock.runFor(50)
+      expect(await state(page)).toBe('reconnecting')
+      await page.clock.runFor(100)
+    }
+    expect(sessions()).toBe(3)
     faults.lift()
+    await page.clock.resume()
     await tryNow(page).click()
     await page.getByText('Online').waitFor()
     expect(await notice(page).count()).toBe(0)
@@ -65,6 +76,7 @@ describe.skipIf(!hasChromium())('the connection line', () => {
     await page.clock.runFor(4_000)
     await notice(page).getByText('Connection lost').waitFor()
     const seconds = async () => Number(/in (\d+) seconds/.exec((await notice(page).textContent()) ?? '')?.[1])
+    await pause(page)
     const before = await seconds()
     expect(before).toBeGreaterThan(20)
     expect(before).toBeLessThanOrEqual(26)
@@ -75,6 +87,7 @@ describe.skipIf(!hasChromium())('the connection line', () => {
     })
     await page.clock.runFor(2_000)
     await expect.poll(seconds).toBe(before - 2)
+    await page.clock.resume()
     stage.service.emulator.faults.lift()
     await tryNow(page).click()
     await page.getByText('Online').waitFor()

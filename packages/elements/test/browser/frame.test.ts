@@ -122,7 +122,9 @@ describe.skipIf(!hasChromium())('the frame of the chat', () => {
       await page.goto('about:blank')
       say('One more thing: the *cable* is [here](https://shop.test).\n\nThat is all.')
       await page.goto(stage.servePage(TEASING, { search: '?lazy' }))
-      await page.getByRole('button', { name: 'One more thing: the cable is here.', exact: true }).waitFor()
+      const line = page.getByRole('button', { name: 'One more thing: the cable is here.', exact: true })
+      await line.waitFor()
+      expect(await said(page)).toBe('2 new messages One more thing: the cable is here.')
     })
   })
 

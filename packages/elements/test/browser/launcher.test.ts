@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
       return { isHit: close.contains(hit ?? null), width, height, room: skeleton?.height }
     })
     expect(first).toEqual({ isHit: true, width: 40, height: 40, room: 739 })
-    expect(await page.getByRole('button', { name: 'Close' }).evaluate(node => node.matches(':focus'))).toBe(true)
+    expect(await page.getByRole('dialog').evaluate(node => node.matches(':focus'))).toBe(true)
     await page.keyboard.press('Escape')
     expect(await dialogs(page)).toBe(0)
     await launcher(page).click()
