@@ -1,4 +1,3 @@
-import type { Retry } from './chat/backoff.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { SharedConversation } from './chat/shared-conversation.ts'
 import { type ResolvedConfig, resolveConfig } from './check-config.ts'
@@ -31,7 +30,7 @@ export interface SharedState {
   /** Whether this run of `initialize()` may ask the user to sign in. */
   isInteractive?: boolean
   /** The waits of `initialize()`, while it is repeated. */
-  retry?: Retry | undefined
+  retry?: { readonly attempts: number; hurry(): void } | undefined
 }
 
 /** Why everything of a user is discarded: a logout, or another user of the agent. */

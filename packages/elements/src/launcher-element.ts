@@ -172,9 +172,9 @@ export class AiAgentLauncherElement extends Base {
   }
 
   #press(event: KeyboardEvent): void {
-    const { key, target, isComposing, ctrlKey, metaKey, altKey } = event
-    // An input method takes the key.
-    if (isComposing || !this.open) return
+    const { key, keyCode, target, isComposing, ctrlKey, metaKey, altKey } = event
+    // An input method takes the key, in Safari also the one that ends a composition.
+    if (isComposing || keyCode === 229 || !this.open) return
     if (key === 'Escape') this.#close()
     else if (key === 'Enter' && target === this.#field && !event.shiftKey) event.preventDefault()
     // The browser writes it into the field that has the focus then.

@@ -6,13 +6,14 @@ const COLLECT_MS = 500
 
 /** Says what becomes of the user's messages. */
 export interface DeliveryAnnouncements {
-  update(messages: readonly ConversationMessage[], settings: ChatSettings): void
+  /** @param isEnded whether the conversation has ended: no state of a message is shown then that the agent has answered */
+  update(messages: readonly ConversationMessage[], settings: ChatSettings, isEnded: boolean): void
   stop(): void
 }
 
 /**
  * Announces what becomes of the user's messages, in one sentence for each state that some have entered together. That a message was
- * sent is news only where it has waited, was not sent before, or was in doubt. What an earlier page has left is no news.
+ * sent is news only where it has waited, was not sent before, or was in doubt. What an earlier page has left is not said.
  */
 export function createDeliveryAnnouncements(): DeliveryAnnouncements {
   const since = Date.now()
@@ -37,8 +38,10 @@ export function createDeliveryAnnouncements(): DeliveryAnnouncements {
     if (sent) announcer.say(strings.manySent(sent))
   }
   return {
-    update(messages, settings) {
-      newest = messages
+    update(messages, settings, isEnded) {
+      newest = isEnded
+        ? messages.slice(messages.findLastIndex(({ author, mark }) => author !== 'user' && !mark) + 1)
+        : messages
       timer ??= setTimeout(say, COLLECT_MS, settings)
     },
     stop() {

@@ -35,7 +35,7 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
   const name = agentName ?? settings.heading ?? strings.agent
   useEffect(() => announce(snapshot, settings, name), [announce, snapshot, settings, name])
   const deliveries = useMemo(createDeliveryAnnouncements, [])
-  useEffect(() => deliveries.update(messages, settings), [deliveries, messages, settings])
+  useEffect(() => deliveries.update(messages, settings, isEnded), [deliveries, messages, settings, isEnded])
   useEffect(() => deliveries.stop, [deliveries])
 
   const list = useEndOfList(messages, unread)

@@ -110,8 +110,16 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
       `<ai-agent-chat endpoint="ENDPOINT" agent-id="desk"></ai-agent-chat>
 <script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pre-auth', accessToken: '${accessToken}' }, initParams: { isDefaultAgent: 'true' } }</script>`,
     )
-    await page.getByRole('button', { name: 'Support' }).click()
+    // A choice that fails is said, and can be made again.
+    const support = page.getByRole('button', { name: 'Support' })
+    await support.waitFor()
+    await page.route(`${stage.service.url}/**`, route => route.abort())
+    await support.click()
+    await page.getByRole('alert').waitFor()
+    await page.unroute(`${stage.service.url}/**`)
+    await support.click()
     await page.getByText('Who do you want to talk to?').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
     expect(await page.locator('ai-agent-chat .choice b').allTextContents()).toEqual([
       'Desk Assistant',
       'Order Assistant',
