@@ -173,6 +173,7 @@ export function createActions(
             'Nothing has to be selected now: the agent is not initialized, or its selection is complete.',
             'NOT_INITIALIZED',
           )
+        store.change({ error: undefined })
         await proceed(
           await (gate.gate === 'portal'
             ? agent.selectPortal(choice as Portal)
