@@ -5,7 +5,7 @@ import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 interface PanelProps {
-  /** Whether it is said when it appears. */
+  /** Whether its text is said when it appears. */
   isAlert?: boolean
   icon?: IconName
   title: string
@@ -17,14 +17,18 @@ interface PanelProps {
 export function Panel({ isAlert = false, icon, title, text, children }: PanelProps) {
   return (
     <section class="panel" part="panel" aria-label={title} tabIndex={-1} data-focus>
-      <div class="panel-body" role={isAlert ? 'alert' : undefined}>
+      <div class="panel-body">
         {icon && (
           <span class="panel-icon">
             <Icon name={icon} />
           </span>
         )}
         <h3 class="panel-title">{title}</h3>
-        {text && <p class="panel-text">{text}</p>}
+        {text && (
+          <p class="panel-text" role={isAlert ? 'alert' : undefined}>
+            {text}
+          </p>
+        )}
         {children}
       </div>
     </section>
