@@ -251,7 +251,7 @@ export class AiAgentLauncherElement extends Base {
     this.#button.setAttribute('aria-label', this.#unread ? `${label}, ${this.#unread}` : label)
     this.#button.setAttribute('aria-expanded', String(this.open))
     this.#closer.setAttribute('aria-label', close)
-    this.#field.ariaLabel = this.#field.placeholder = message
+    this.#field.ariaLabel = message
     // Nothing is asked of who has not agreed yet.
     this.#field.hidden = this.#asksConsent
     const heading = this.getAttribute('heading')

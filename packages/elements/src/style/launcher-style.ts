@@ -76,7 +76,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   animation: rise 0.2s;
 }
 @keyframes rise { from { opacity: 0; translate: 0 16px; } }
-.panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box) { display: none; }
+.panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box), .composer-box:has(~ .failure, [hidden]) { display: none; }
 .panel > ai-agent-chat { flex: 1; }
 .panel > ai-agent-chat:not([ready]) { border: 0; background: none; }
 .bar { order: -1; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
@@ -86,7 +86,9 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 .skeleton { position: absolute; inset: 61px 0 0; z-index: -1; display: flex; flex-direction: column; gap: 12px; padding: 20px 16px; animation: wait 2s infinite alternate; }
 .skeleton i { inline-size: 65%; block-size: 48px; border-radius: 16px; background: var(--_border); opacity: 0.5; }
 .skeleton i:nth-child(2) { inline-size: 45%; margin-inline-start: auto; }
-textarea { position: absolute; inset: auto 12px 12px; min-block-size: 50px; box-sizing: border-box; inline-size: calc(100% - 24px); padding: 12px 14px; border: 1px solid var(--_muted); border-radius: 26px; background: var(--_surface); color: inherit; font: inherit; font-size: max(16px, 1em); resize: none; }
+.composer-box { position: absolute; inset: auto 12px 12px; box-sizing: border-box; min-block-size: 50px; border: 1px solid var(--_muted); border-radius: 26px; background: var(--_surface); }
+.composer-box:focus-within { outline: 2px solid var(--_accent); }
+textarea { display: block; box-sizing: border-box; inline-size: calc(100% - 86px); margin-inline-start: 14px; padding: 12px 0; border: 0; outline: 0; background: none; color: var(--_text); font: inherit; font-size: max(16px, 1em); resize: none; }
 @keyframes wait { to { opacity: 0.4; } }
 .failure { position: relative; flex: 1; display: grid; place-content: center; justify-items: center; gap: 16px; border-radius: inherit; background: var(--_surface); text-align: center; }
 .again { min-block-size: 44px; padding: 8px 20px; border-radius: 12px; background: var(--_accent); color: var(--aiagent-accent-text, #fff); font: inherit; font-weight: 600; }
