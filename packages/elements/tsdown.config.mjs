@@ -72,7 +72,11 @@ const markedLexer = {
 /** Files of both builds. Each holds also what its modules import, unless that is in a file that is named before. */
 const FILES = [
   // What the elements share before a chat is opened; the launcher needs no languages.
-  { name: 'element', test: /[\\/](?:language-around|adopt-styles|chat-options|missing-attribute)\.ts$/, priority: 4 },
+  {
+    name: 'element',
+    test: /[\\/](?:language-around|adopt-styles|frame-style|chat-options|missing-attribute)\.ts$/,
+    priority: 4,
+  },
   { name: 'languages', test: /[\\/](?:languages|error-sentence)\.ts$/, priority: 3 },
   // What every chat loads.
   { name: 'chat', test: /[\\/](?:open-chat|session-resume|explain|export-conversation)\.tsx?$/, priority: 2 },

@@ -787,6 +787,23 @@ const TEXTS: Readonly<Record<string, string>> = {
     'Escape closes the launcher with the focus in the chat or on its button, and not while an input method takes it',
   'EL-88': 'the arrow key up brings the text that was sent last back into the empty field, for the same user',
   'EL-89': 'the teaser shows Markdown as plain text, also after a page change, and ends between words',
+  'EL-70':
+    'nothing but the documented properties, parts and attributes changes the looks of the chat element and of the launcher in a page: places, sizes and text are the same in every state, in each engine',
+  'EL-71':
+    'the chat element and the launcher are hidden, and let pointers through, where the page says so for them or for what is around them',
+  'EL-72':
+    'in a page with resets, shortcuts, equal new configurations, a translation and a page change the launcher keeps its place, one conversation and every key',
+  'EL-73':
+    'the theme of the chat element and of the launcher is that of the attribute, else that of the page where it names its colour schemes, else that of the system',
+  'EL-74': 'text is readable on and in any accent colour, in both themes',
+  'EL-75': 'the button that leads to the end of the conversation covers nothing of it',
+  'EL-76':
+    'a printed page has the whole conversation, dark on light, between what is above and below it, and no launcher',
+  'EL-77':
+    'a turn of the agent has one row of tools, which copy all of it; a cell of a table is one line up to a width',
+  'EL-78':
+    'the chat element leaves room for the conversation: a heading of two lines, the state of the connection once, a small text field in a low window; colours below a pointer are for devices that have one',
+  'EL-79': 'nothing moves when a chat takes the place of what is shown while it loads',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-51':

@@ -15,12 +15,13 @@ import { copyPlain, isSame } from './plain-data.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { BASE_STYLE } from './style/base-style.ts'
+import { createFrame, followPage } from './style/frame-style.ts'
 
 /** On a server the class can be declared, but not used. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
-  'header,title,subtitle,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+  'frame,header,title,subtitle,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.
@@ -87,6 +88,8 @@ export class AiAgentChatElement extends Base {
   declare escalate?: OpenLiveDesk | undefined
 
   readonly #root: ShadowRoot
+  /** Holds all that is shown, while the element is in a page. */
+  readonly #frame: HTMLElement
   /** Values of the properties. */
   readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
@@ -119,6 +122,8 @@ export class AiAgentChatElement extends Base {
   constructor() {
     super()
     this.#root = this.attachShadow({ mode: 'open', delegatesFocus: false })
+    this.#frame = createFrame(this.#root)
+    this.#frame.setAttribute('part', 'frame')
     adoptStyles(this.#root, BASE_STYLE)
     keepKeys(this.#root)
     // Values that were set before the class was loaded are own properties, which hide the accessors.
@@ -154,6 +159,7 @@ export class AiAgentChatElement extends Base {
     const { host } = this.getRootNode() as Partial<ShadowRoot>
     if (host?.localName === 'ai-agent-launcher') this.setAttribute('exportparts', PARTS)
     else this.#check ??= checkAttributes(this)
+    if (!this.#frame.parentNode) this.#root.append(this.#frame)
     this.#schedule()
   }
 
@@ -189,6 +195,8 @@ export class AiAgentChatElement extends Base {
     }
     this.#showConsent()
     this.#root.querySelector('.failure')?.remove()
+    if (this.isConnected) followPage(this.#frame, this)
+    else this.#frame.remove()
     if (this.#open) return this.#open.chat.update()
     if (source === undefined) return
     let newest = source
@@ -248,7 +256,7 @@ export class AiAgentChatElement extends Base {
       { accept: () => this.#answerConsent(true), decline: () => this.#answerConsent(false) },
     )
     if (shown) shown.replaceWith(panel)
-    else this.#root.append(panel)
+    else this.#frame.append(panel)
     if (hasFocus) this.focus()
   }
 
@@ -261,6 +269,7 @@ export class AiAgentChatElement extends Base {
   #host(source: AiAgent | AiAgentConfig): ChatHost {
     return {
       root: this.#root,
+      frame: this.#frame,
       agent: this.agent,
       config: this.agent ? undefined : (source as AiAgentConfig),
       properties: this,
@@ -286,7 +295,7 @@ export class AiAgentChatElement extends Base {
     const mustReload = this.#failures++ > 0 && navigator.onLine
     const panel = failurePanel(strings, mustReload ? undefined : retry)
     this.#root.querySelector('.failure')?.remove()
-    if (this.isConnected && !this.#open) this.#root.append(panel)
+    if (this.isConnected && !this.#open) this.#frame.append(panel)
     this.#emit('aiagent-error', { error })
     globalThis.reportError?.(error)
   }

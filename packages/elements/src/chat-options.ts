@@ -31,6 +31,8 @@ export interface ChatProperties {
 export interface ChatHost {
   /** Root of the shadow tree. */
   readonly root: ShadowRoot
+  /** What the chat is put into. */
+  readonly frame: HTMLElement
   /** The host app's agent; undefined when the chat creates its own from {@link config}. */
   readonly agent: AiAgent | undefined
   readonly config: AiAgentConfig | undefined

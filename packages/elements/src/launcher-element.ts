@@ -7,6 +7,7 @@ import { checkAttributes } from './missing-attribute.ts'
 import { keepKeys } from './own-keys.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
+import { createFrame, followPage } from './style/frame-style.ts'
 import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 
 /** On a server the class can be declared, but not used. */
@@ -47,6 +48,7 @@ export class AiAgentLauncherElement extends Base {
   /** Opens a chat with a colleague in the same list. Set it before the chat opens. @default undefined */
   declare escalate?: OpenLiveDesk | undefined
 
+  readonly #frame: HTMLElement
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement
   readonly #panel: HTMLDialogElement
@@ -77,6 +79,7 @@ export class AiAgentLauncherElement extends Base {
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
+    this.#frame = createFrame(root)
     adoptStyles(root, LAUNCHER_STYLE)
     this.#button = button('launch', () => {
       this.open = !this.open
@@ -133,7 +136,8 @@ export class AiAgentLauncherElement extends Base {
     })
     this.#said = element('span', 'said')
     this.#said.setAttribute('aria-live', 'polite')
-    root.append(this.#panel, this.#button, this.#said)
+    this.#frame.append(this.#panel, this.#button, this.#said)
+    root.append(this.#frame)
     this.#show()
   }
 
@@ -258,7 +262,9 @@ export class AiAgentLauncherElement extends Base {
     this.#title.textContent = heading
     const shown = this.#chat?.shadowRoot?.querySelector('#title')
     this.#panel.setAttribute('aria-label', heading || shown?.textContent || label)
-    if (this.isConnected) this.#showPanel(this.open)
+    if (!this.isConnected) return
+    followPage(this.#frame, this)
+    this.#showPanel(this.open)
   }
 
   /** Where the chat covers the page, that is inert and does not scroll. */

@@ -23,7 +23,14 @@ export function Chat({ settings }: { settings: ChatSettings }) {
   const isEnded = snapshot.connection.state === 'closed' && stage === 'conversation' && !desk
   return (
     <>
-      <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} isOnline={isOnline} />
+      <Header
+        settings={settings}
+        title={title}
+        snapshot={snapshot}
+        trouble={trouble}
+        isOnline={isOnline}
+        hasLine={stage === 'conversation'}
+      />
       {stage === 'choice' && <Choice settings={settings} gate={snapshot.gate} error={snapshot.error} />}
       {stage === 'error' && <ErrorPanel settings={settings} remedy={snapshot.connection.remedy} />}
       {stage === 'loading' && <LoadingPanel settings={settings} />}

@@ -206,5 +206,5 @@ function useDraft({ view }: ChatSettings) {
 function grow(area: HTMLTextAreaElement): void {
   if (CSS.supports('field-sizing', 'content')) return
   area.style.blockSize = 'auto'
-  area.style.blockSize = `${area.scrollHeight}px`
+  area.style.blockSize = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`
 }

@@ -14,7 +14,7 @@ export function Copy({ settings: { strings, announcer }, text, language }: CopyP
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const copy = async () => {
-    const reached = await write(text)
+    const reached = await write(typeof text === 'string' ? text : text())
     announcer.say(strings[reached])
     setResult(reached)
     clearTimeout(timer.current)

@@ -12,15 +12,17 @@ interface HeaderProps {
   snapshot: ConversationSnapshot
   trouble: Trouble
   isOnline: boolean
+  /** Whether a line below the conversation says what is wrong with the connection. */
+  hasLine: boolean
 }
 
-export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderProps) {
+export function Header({ settings, title, snapshot, trouble, isOnline, hasLine }: HeaderProps) {
   const { strings, subtitle, avatar, isClosable, emit, hasSlotted } = settings
   /** Address of the image that could not be loaded. */
   const [broken, setBroken] = useState<string>()
   const { state } = snapshot.connection
   const status =
-    state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin
+    state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin || (trouble && hasLine)
       ? ''
       : isOnline
         ? strings.connected

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { ConversationMessage } from '@aiagent/view'
-import { Component, type ComponentChildren } from 'preact'
+import { Component, type ComponentChildren, createRef } from 'preact'
 import { differ } from '../markdown/differ.ts'
 import { type ChatSettings, markText } from './chat-settings.ts'
 import { MessageRow } from './message-row.tsx'
@@ -35,7 +35,7 @@ export function messageGroups(
   const lastOfUser = messages.findLast(({ author }) => author === 'user')
   const lastOfAgent = messages.findLastIndex(({ author }) => author !== 'user')
   const turns = agentTurns(messages)
-  const rated = new Set(turns.map(({ rated }) => rated))
+  const equipped = new Set(turns.map(({ rated, last }) => rated ?? last))
   const present = messages.at(-1)?.author === 'user' ? undefined : turns.at(-1)
   let from = first
   while (from < messages.length) {
@@ -49,7 +49,7 @@ export function messageGroups(
         before={from > first ? messages[from - 1] : undefined}
         lastOfUser={items.find(item => item === lastOfUser)}
         answered={Math.min(GROUP, lastOfAgent - from)}
-        rated={items.flatMap((item, index) => (rated.has(item) ? [index] : [])).join()}
+        equipped={items.flatMap((item, index) => (equipped.has(item) ? [index] : [])).join()}
         present={items.find(item => item === present?.rated)}
         isHandedOver={present?.isHandedOver === true}
       />,
@@ -63,6 +63,8 @@ export function messageGroups(
 interface AgentTurn {
   /** The message that shows the rating: the one that was rated, else the last one that can be. */
   rated: ConversationMessage | undefined
+  /** The last message, whose row has the button that copies the turn where no rating is shown. */
+  last: ConversationMessage
   /** Whether the agent has named the ways to a human in it. */
   isHandedOver: boolean
 }
@@ -76,7 +78,8 @@ function agentTurns(messages: readonly ConversationMessage[]): AgentTurn[] {
       turn = undefined
       continue
     }
-    if (!turn) turns.push((turn = { rated: undefined, isHandedOver: false }))
+    if (!turn) turns.push((turn = { rated: undefined, last: message, isHandedOver: false }))
+    if (!message.mark) turn.last = message
     if (message.canRate && !turn.rated?.rating) turn.rated = message
     turn.isHandedOver ||= message.escalation !== undefined
   }
@@ -91,8 +94,8 @@ interface GroupProps extends RowFacts {
   lastOfUser: ConversationMessage | undefined
   /** Number of messages in the group before the last one of the agent. */
   answered: number
-  /** Positions of the messages that show the rating of their turn, separated by commas. */
-  rated: string
+  /** Positions of the messages that show what can be done with their turn, separated by commas. */
+  equipped: string
   /** The message of them that is of the present turn, where it is in this group. */
   present: ConversationMessage | undefined
   /** Whether the agent has named the ways to a human in the present turn. */
@@ -100,13 +103,31 @@ interface GroupProps extends RowFacts {
 }
 
 class MessageGroup extends Component<GroupProps> {
+  readonly #element = createRef<HTMLDivElement>()
+
   override shouldComponentUpdate(next: GroupProps): boolean {
     return differ(this.props, next)
   }
 
-  render({ items, before, divider, opened, lastOfUser, answered, rated, present, isHandedOver, ...facts }: GroupProps) {
+  override componentDidUpdate(): void {
+    // Its height is measured again.
+    this.#element.current?.classList.remove('skipped')
+  }
+
+  render({
+    items,
+    before,
+    divider,
+    opened,
+    lastOfUser,
+    answered,
+    equipped,
+    present,
+    isHandedOver,
+    ...facts
+  }: GroupProps) {
     const { times, settings } = facts
-    const ratings = rated.split(',')
+    const tools = equipped.split(',')
     let above = before
     const rows = items.flatMap((message, index) => {
       const { id, time, author } = message
@@ -132,14 +153,18 @@ class MessageGroup extends Component<GroupProps> {
             isLastOfUser={message === lastOfUser}
             isNew={time > opened}
             isAnswered={author === 'user' && index < answered}
-            hasRating={ratings.includes(String(index))}
+            hasTools={tools.includes(String(index))}
             isPresent={message === present}
             isHandedOver={message === present && isHandedOver}
           />
         ),
       ]
     })
-    return <div class={items.length < GROUP ? 'group' : 'group full'}>{rows}</div>
+    return (
+      <div class={items.length < GROUP ? 'group' : 'group full'} ref={this.#element}>
+        {rows}
+      </div>
+    )
   }
 }
 

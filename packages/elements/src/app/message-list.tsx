@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { ConversationMessage, ConversationSnapshot } from '@aiagent/view'
 import type { RefObject } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import { createDeliveryAnnouncements } from './announce-deliveries.ts'
 import { createMessageAnnouncements } from './announce-messages.ts'
@@ -104,20 +104,44 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
 }
 
 /**
- * Lets the browser skip complete groups that are out of view. Their heights are measured before, so that nothing moves when they
- * come into view.
+ * Lets the browser skip complete groups that are out of view. Each keeps the height that it had last, so that nothing moves when it
+ * comes into view; one that is rendered again, or has another width or font, is laid out once more.
  */
 function useSkipping(log: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
-    const groups = [...(log.current?.querySelectorAll<HTMLElement>('.full:not(.skipped)') ?? [])]
-    const heights = groups.map(group => group.offsetHeight)
-    for (const [index, group] of groups.entries()) {
-      // A chat that is hidden has no heights.
-      if (!heights[index]) continue
-      group.style.containIntrinsicBlockSize = `auto ${heights[index]}px`
-      group.classList.add('skipped')
+  const observer = useRef<ResizeObserver>(undefined)
+  const measure = () => {
+    for (const group of log.current?.querySelectorAll('.full:not(.skipped)') ?? []) {
+      observer.current?.unobserve(group)
+      observer.current?.observe(group)
     }
-  })
+  }
+  useLayoutEffect(() => {
+    const widths = new WeakMap<Element, number>()
+    const sizes = new ResizeObserver(entries => {
+      for (const { target, borderBoxSize } of entries) {
+        const [size] = borderBoxSize
+        // A chat that is hidden has no heights.
+        if (!size?.blockSize) continue
+        const { style, classList } = target as HTMLElement
+        const isStale = classList.contains('skipped') && widths.get(target) !== size.inlineSize
+        classList.toggle('skipped', !isStale)
+        widths.set(target, size.inlineSize)
+        if (!isStale) style.containIntrinsicBlockSize = `${size.blockSize}px`
+      }
+      measure()
+    })
+    const loaded = () => {
+      for (const group of log.current?.querySelectorAll('.skipped') ?? []) group.classList.remove('skipped')
+      measure()
+    }
+    observer.current = sizes
+    document.fonts.addEventListener('loadingdone', loaded)
+    return () => {
+      sizes.disconnect()
+      document.fonts.removeEventListener('loadingdone', loaded)
+    }
+  }, [])
+  useEffect(measure)
 }
 
 function Empty({

@@ -23,8 +23,8 @@ export interface MessageRowProps {
   isLastOfUser: boolean
   /** Whether the agent has said something after it. */
   isAnswered: boolean
-  /** Whether it shows the rating of its turn. */
-  hasRating: boolean
+  /** Whether it shows the rating of its turn, and the button that copies that. */
+  hasTools: boolean
   /** Whether it does, and the user has written nothing since. */
   isPresent: boolean
   /** Whether the agent has named the ways to a human in its turn, which is the present one. */
@@ -63,8 +63,8 @@ export class MessageRow extends Component<MessageRowProps> {
     const { id, author, content, options, sources, escalation, time, reasoning } = message
     const isUser = author === 'user'
     const node = author === 'agent' ? nodeOf(message, settings) : undefined
-    const canRate = props.hasRating && !isEnded
-    const canCopy = Copy && !isUser && !node && content.trim() !== ''
+    const canRate = props.hasTools && message.canRate && !isEnded
+    const canCopy = Copy && props.hasTools && turnText(id, settings) !== ''
     const name = isUser
       ? strings.you
       : message.authorName || (author === 'colleague' ? strings.colleague : agentName || strings.agent)
@@ -111,7 +111,7 @@ export class MessageRow extends Component<MessageRowProps> {
             isPresent={props.isPresent}
             offersPerson={!props.isHandedOver && !hasDesk}
           >
-            {canCopy && <Copy settings={settings} text={content} />}
+            {canCopy && <Copy settings={settings} text={() => turnText(id, settings)} />}
           </Rating>
         )}
         {escalation && !hasDesk && <Escalation settings={settings} escalation={escalation} />}
@@ -126,6 +126,20 @@ export class MessageRow extends Component<MessageRowProps> {
       </div>
     )
   }
+}
+
+/** What the agent has said in the turn of a message, but for what the host draws. */
+function turnText(id: string, settings: ChatSettings): string {
+  const { messages } = settings.view.getSnapshot()
+  const at = messages.findIndex(message => message.id === id)
+  const after = messages.findIndex(({ author }, index) => index > at && author === 'user')
+  const before = messages.findLastIndex(({ author }, index) => index < at && author === 'user')
+  return messages
+    .slice(before + 1, after < 0 ? undefined : after)
+    .filter(message => !message.mark && (message.author !== 'agent' || !nodeOf(message, settings)))
+    .map(({ content }) => content.trim())
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 /** The text of the user, with the masked parts marked. */

@@ -35,7 +35,7 @@ function leavesToSignIn({ agent, config, properties }: ChatHost): boolean {
 
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
-  const { root, properties, attribute } = host
+  const { root, frame, properties, attribute } = host
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
   const view = createConversationView(agent, {
     interactive: false,
@@ -58,7 +58,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   mount.setAttribute('role', 'region')
   mount.setAttribute('aria-labelledby', 'title')
   const announcer = createAnnouncer()
-  root.append(mount, announcer.region)
+  frame.append(mount, announcer.region)
   const stopKeeping = keepFocus(root)
   let isClosed = false
   let language = ''

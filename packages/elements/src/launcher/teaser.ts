@@ -76,7 +76,7 @@ function createTeaser(root: ShadowRoot, launcher: AiAgentLauncherElement): HTMLB
   const icon = root.querySelector('.close svg')
   if (icon) close?.append(icon.cloneNode(true))
   teaser.append(...buttons)
-  root.append(teaser)
+  root.querySelector('.frame')?.append(teaser)
   return buttons
 }
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 
-/** A link of an answer: in a new window, which learns nothing of the page. */
+/** A link of an answer: in a new window, which learns nothing of the page, unless it leads to another page of the same site. */
 export function Link({
   href,
   strings,
@@ -14,11 +14,11 @@ export function Link({
   part?: string
   children: ComponentChildren
 }) {
-  const isWeb = href.startsWith('http')
+  const isForeign = href.startsWith('http') && !`${href}/`.startsWith(`${location.origin}/`)
   return (
-    <a href={href} part={part ?? 'link'} {...(isWeb && { target: '_blank', rel: 'noopener noreferrer nofollow' })}>
+    <a href={href} part={part ?? 'link'} {...(isForeign && { target: '_blank', rel: 'noopener noreferrer nofollow' })}>
       {children}
-      {isWeb && <span class="sr"> ({strings.newWindow})</span>}
+      {isForeign && <span class="sr"> ({strings.newWindow})</span>}
     </a>
   )
 }

@@ -19,7 +19,7 @@ export interface MarkdownOptions {
 /** What is copied. */
 export interface CopyProps {
   settings: Pick<MarkdownOptions, 'strings' | 'announcer'>
-  text: string
+  text: string | (() => string)
   /** The language of a block of code, or an empty text; undefined for an answer. */
   language?: string
 }

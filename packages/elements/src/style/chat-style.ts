@@ -1,6 +1,6 @@
 /** The styles of the chat, loaded with it. */
 export const CHAT_STYLE = `
-.chat { display: flex; flex-direction: column; flex: 1; min-block-size: 0; position: relative; }
+.chat { display: flex; flex-direction: column; }
 .header {
   display: flex;
   align-items: center;
@@ -23,8 +23,10 @@ export const CHAT_STYLE = `
   color: var(--_accent-text);
 }
 .avatar img, .avatar ::slotted(*) { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
-.heading { flex: 1; min-inline-size: 0; }
+.heading { flex: 1; display: flex; flex-wrap: wrap; min-inline-size: 0; }
 .heading h2 {
+  order: -2;
+  flex: 0 0 100%;
   margin: 0;
   font-size: 1.0625em;
   font-weight: 650;
@@ -33,8 +35,9 @@ export const CHAT_STYLE = `
   text-overflow: ellipsis;
   white-space: nowrap;
 }
-.subtitle, .status { margin: 0; color: var(--_muted); font-size: 0.8125em; line-height: 1.35; overflow-wrap: anywhere; }
-.status { display: flex; align-items: center; gap: 6px; }
+.subtitle, .status { margin: 0; color: var(--_muted); font-size: 0.8125em; line-height: 1.35; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.subtitle { flex: 1 1 0; min-inline-size: 6em; }
+.status { order: -1; display: flex; align-items: center; gap: 6px; margin-inline-end: 8px; }
 .status::before { content: ""; flex: none; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--_control); }
 .status.connected::before { background: var(--_success); }
 .icon-button, .send {
@@ -52,7 +55,6 @@ export const CHAT_STYLE = `
   color: var(--_muted);
   transition: background-color 0.15s, color 0.15s;
 }
-.icon-button:hover { background: var(--_soft); color: var(--_text); }
 .icon { inline-size: 20px; block-size: 20px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
 .small .icon { inline-size: 16px; block-size: 16px; }
 [dir="rtl"] .icon.turns { transform: scaleX(-1); }
@@ -64,8 +66,8 @@ export const CHAT_STYLE = `
   z-index: 5;
   display: flex;
   flex-direction: column;
-  min-inline-size: 15rem;
-  max-inline-size: 85cqi;
+  inline-size: max-content;
+  max-inline-size: min(20em, 85cqi);
   margin-block-start: 4px;
   padding: 6px;
   border: 1px solid var(--_border);
@@ -84,7 +86,6 @@ export const CHAT_STYLE = `
   background: none;
   text-align: start;
 }
-.menu-list button:hover { background: var(--_soft); }
 .menu-list .icon { color: var(--_muted); }
 .menu-list p { margin: 6px 10px; }
 .body { position: relative; display: flex; flex-direction: column; flex: 1; min-block-size: 0; background: var(--_canvas); }
@@ -117,7 +118,7 @@ export const CHAT_STYLE = `
 .by { margin: 0 4px 4px; color: var(--_muted); font-size: 0.8em; }
 .by .name { font-weight: 600; color: var(--_text); }
 .bubble {
-  max-inline-size: min(100% - var(--_beside, 28px), 34rem);
+  max-inline-size: min(100% - var(--_beside, 28px), 36em);
   padding: 10px 14px;
   border: 1px solid var(--_border);
   border-radius: var(--_radius);
@@ -160,7 +161,6 @@ export const CHAT_STYLE = `
   text-decoration: underline;
   text-underline-offset: 2px;
 }
-.link-button:hover { background: var(--_soft); }
 .link-button[aria-disabled="true"] { color: var(--_muted); cursor: default; }
 .rating { display: flex; align-items: center; gap: 2px; margin-block-start: 2px; color: var(--_muted); font-size: 0.875em; }
 .rating .icon-button { inline-size: 32px; block-size: 32px; }
@@ -176,7 +176,7 @@ export const CHAT_STYLE = `
 .text li > p { margin-block: 0.25em; }
 .text a, .sources a { color: var(--_link); text-underline-offset: 2px; }
 .plain, .piece { white-space: pre-wrap; }
-.piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 34rem auto 110em; }
+.piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 36em auto 110em; }
 .text code { padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
 .text .code { --_under: var(--_canvas); clip-path: inset(0 round 10px); outline-offset: -3px; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; direction: ltr; text-align: left; }
 .text pre { margin: 0; }
@@ -193,7 +193,7 @@ export const CHAT_STYLE = `
 }
 .text .table { --_under: var(--_agent); }
 .text table { inline-size: max-content; border-collapse: collapse; font-size: 0.95em; overflow-wrap: normal; }
-.text th, .text td { max-inline-size: 16em; padding: 5px 10px; border: 1px solid var(--_border); text-align: start; vertical-align: top; }
+.text th, .text td { max-inline-size: 28em; padding: 5px 10px; border: 1px solid var(--_border); text-align: start; vertical-align: top; }
 .text th { background: var(--_canvas); font-weight: 650; }
 .text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
 .sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }
@@ -201,7 +201,7 @@ export const CHAT_STYLE = `
 .sources ul { margin: 0; padding: 0; list-style: none; }
 .sources li { display: flex; align-items: baseline; gap: 6px; padding-block: 2px; }
 .sources .icon { position: relative; inset-block-start: 2px; flex: none; inline-size: 14px; block-size: 14px; color: var(--_muted); }
-.options { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0 2px; max-inline-size: 36rem; }
+.options { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0 2px; max-inline-size: 38em; }
 .option {
   min-block-size: 40px;
   padding: 8px 16px;
@@ -215,12 +215,11 @@ export const CHAT_STYLE = `
   overflow-wrap: anywhere;
   transition: background-color 0.15s;
 }
-button.option:hover { background: var(--_soft); }
 .option.past { display: inline-flex; align-items: center; gap: 6px; min-block-size: 32px; padding: 4px 12px; border: 1px solid var(--_border); color: var(--_muted); font-weight: 400; }
 .option.past.chosen { border-color: var(--_link); color: var(--_text); }
 .option .icon { inline-size: 15px; block-size: 15px; color: var(--_link); }
 .escalation {
-  max-inline-size: min(100%, 34rem);
+  max-inline-size: min(100%, 36em);
   margin-block-start: 8px;
   padding: 14px;
   border: 1px solid var(--_border);
@@ -242,14 +241,13 @@ button.option:hover { background: var(--_soft); }
 .working i:nth-child(3) { animation-delay: 0.3s; }
 @keyframes work { 0%, 60%, 100% { opacity: 0.35; transform: none; } 30% { opacity: 1; transform: translateY(-3px); } }
 .to-end {
-  position: absolute;
-  inset-block-end: 12px;
-  inset-inline-start: 50%;
-  translate: -50% 0;
+  align-self: center;
+  flex: none;
   display: flex;
   align-items: center;
   gap: 8px;
   min-block-size: 40px;
+  margin: 4px;
   padding: 6px 14px;
   border: 1px solid var(--_border);
   border-radius: 20px;
@@ -258,8 +256,6 @@ button.option:hover { background: var(--_soft); }
   font-size: 0.875em;
   font-weight: 600;
 }
-[dir="rtl"] .to-end { translate: 50% 0; }
-.to-end:hover { border-color: var(--_link); }
 .empty { display: flex; flex-direction: column; align-items: center; gap: 6px; margin: auto; padding: 24px 16px; text-align: center; }
 .empty .options { justify-content: center; margin-block-start: 12px; }
 .panel-icon { display: grid; place-items: center; inline-size: 56px; block-size: 56px; margin-block-end: 8px; border-radius: 50%; background: var(--_soft); color: var(--_link); }
@@ -274,7 +270,7 @@ button.option:hover { background: var(--_soft); }
 .notice.trouble { color: var(--_danger); background: color-mix(in srgb, var(--_danger), var(--_surface) 91%); }
 .notice .icon-button { inline-size: 32px; block-size: 32px; margin-inline-end: -6px; color: inherit; }
 .ended { flex-wrap: wrap; justify-content: center; padding: 14px 16px; background: var(--_surface); text-align: center; }
-.ended > div { flex: 1 1 12rem; }
+.ended > div { flex: 1 1 13em; }
 .ended b { display: block; font-size: 1.08em; font-weight: 650; }
 .ended p { margin: 0; color: var(--_muted); }
 .composer { padding: 10px 12px 12px; border-block-start: 1px solid var(--_border); background: var(--_surface); }
@@ -295,9 +291,10 @@ button.option:hover { background: var(--_soft); }
   flex: 1;
   min-inline-size: 0;
   min-block-size: 40px;
-  max-block-size: min(9.5em, 35vh);
-  padding: 8px 0;
-  border: 0;
+  max-block-size: calc(9em + 16px);
+  padding: 0;
+  border: solid transparent;
+  border-width: 8px 0;
   outline: 0;
   background: none;
   line-height: 1.5;
@@ -312,11 +309,24 @@ button.option:hover { background: var(--_soft); }
   color: var(--_accent-text);
   transition: background-color 0.15s, color 0.15s, filter 0.15s;
 }
-.send:hover { filter: brightness(1.08); }
-.send[aria-disabled="true"] { background: var(--_soft); color: var(--_muted); filter: none; cursor: default; }
+.send[aria-disabled="true"] { background: var(--_soft); color: var(--_muted); cursor: default; }
 .composer-hint { margin: 6px 6px 0; color: var(--_muted); font-size: 0.8em; }
 .composer-hint.trouble { color: var(--_danger); }
-@container (max-width: 22rem) {
+@media (hover: hover) {
+  .icon-button:hover { background: var(--_soft); color: var(--_text); }
+  .menu-list button:hover, .link-button:hover, button.option:hover { background: var(--_soft); }
+  .to-end:hover { border-color: var(--_link); }
+  .send:not([aria-disabled="true"]):hover { filter: brightness(1.08); }
+}
+@media (max-height: 30rem) {
+  .composer textarea { max-block-size: calc(4.5em + 16px); }
+}
+@media (max-height: 20rem) {
+  .header { min-block-size: 0; padding-block: 2px; }
+  .composer { padding-block: 4px; }
+  .composer textarea { max-block-size: calc(3em + 16px); }
+}
+@container (max-width: 22em) {
   .header { padding-inline: 12px 4px; }
   .log { padding: 12px; }
   .bubble { --_beside: 8px; }
@@ -338,10 +348,19 @@ button.option:hover { background: var(--_soft); }
   .rating [aria-pressed="true"] { outline: 2px solid Highlight; }
   .masked { outline: 1px dashed CanvasText; }
   .composer-box:focus-within { outline: 2px solid Highlight; }
+  .composer textarea { border-color: Canvas; }
 }
 @media print {
-  :host { block-size: auto !important; max-block-size: none !important; overflow: visible !important; }
-  .log { overflow: visible; }
-  .composer, .rating, .menu { display: none; }
+  :host { min-block-size: min-content; }
+  .frame { block-size: auto; overflow: visible; }
+  .frame::before { display: none; }
+  .frame > .chat { position: relative; }
+  .frame { color-scheme: light !important; }
+  .log, .text .table, .text .code { overflow: visible; background: none; clip-path: none; }
+  .text table { inline-size: auto; overflow-wrap: anywhere; }
+  .text pre code { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .user .bubble:not(.queued, .cancelled) { border-color: var(--_control); background: none; color: var(--_text); }
+  .skipped, .piece { content-visibility: visible; }
+  .composer, .rating, .menu, .to-end { display: none; }
 }
 `

@@ -15,13 +15,15 @@ export const CHOICE_STYLE = `
   text-align: start;
   transition: background-color 0.15s, border-color 0.15s;
 }
-.choice:hover { border-color: var(--_link); background: var(--_soft); }
 .choice-text { flex: 1; min-inline-size: 0; overflow-wrap: anywhere; }
 .choice b { display: block; font-weight: 600; line-height: 1.35; }
 .choice span span { color: var(--_muted); font-size: 0.875em; line-height: 1.4; }
 .choice > .icon { flex: none; color: var(--_muted); }
 .choice .mark { flex: none; padding: 2px 8px; border-radius: 10px; background: var(--_soft); color: var(--_link); font-size: 0.78em; font-weight: 600; }
 .field { inline-size: 100%; min-block-size: 44px; padding: 8px 14px; border: 1px solid var(--_control); border-radius: calc(var(--_radius) * 0.75); background: var(--_surface); }
+@media (hover: hover) {
+  .choice:hover { border-color: var(--_link); background: var(--_soft); }
+}
 @media (forced-colors: active) {
   .choice { border: 1px solid CanvasText; }
 }

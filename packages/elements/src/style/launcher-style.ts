@@ -1,27 +1,17 @@
-/** Colours of the dark theme, as the chat has them. */
-const DARK =
-  '--_surface: var(--aiagent-surface, #191d28); --_text: var(--aiagent-text, #e9ecf4); --_muted: var(--aiagent-muted, #a3abbe); --_border: var(--aiagent-border, #2d3344);'
-
 /** The styles of the launcher: a round button, and the panel that the chat opens in. */
 export const LAUNCHER_STYLE = `
-:host {
-  --_accent: var(--aiagent-accent, #3556d8);
-  --_surface: var(--aiagent-surface, #fff);
-  --_text: var(--aiagent-text, #1a2033);
-  --_muted: var(--aiagent-muted, #5a6378);
-  --_border: var(--aiagent-border, #e0e4ee);
+:host { display: contents; }
+.frame {
   position: fixed;
   inset-block-end: var(--aiagent-launcher-offset, 20px);
   inset-inline-end: var(--aiagent-launcher-offset, 20px);
   z-index: var(--aiagent-launcher-z-index, 2147483000);
-  font: 600 13px/1 var(--aiagent-font, system-ui, sans-serif);
+  font-weight: 600;
+  line-height: 1;
 }
-:host([hidden]) { display: none; }
-:host([position="start"]) { inset-inline: var(--aiagent-launcher-offset, 20px) auto; --_start: 0; --_end: auto; }
-:host([theme="dark"]) { ${DARK} }
-@media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { ${DARK} } }
+:host([position="start"]) .frame { inset-inline: var(--aiagent-launcher-offset, 20px) auto; --_start: 0; --_end: auto; }
 button, dialog { border: 0; padding: 0; }
-button { cursor: pointer; }
+button { font: inherit; cursor: pointer; }
 :focus-visible { outline: 3px solid var(--_accent); outline-offset: 3px; }
 .launch {
   position: relative;
@@ -32,11 +22,10 @@ button { cursor: pointer; }
   margin-inline-start: auto;
   border-radius: 50%;
   background: var(--_accent);
-  color: var(--aiagent-accent-text, #fff);
+  color: var(--_accent-text);
   box-shadow: 0 6px 24px rgb(20 26 46 / 28%);
   transition: transform 0.15s, filter 0.15s;
 }
-.launch:hover { filter: brightness(1.08); transform: translateY(-1px); }
 svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
 [aria-expanded="true"] .chat-icon, [aria-expanded="false"] .close-icon { display: none; }
 .launch[aria-busy="true"] svg { opacity: 0.5; }
@@ -50,7 +39,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   border-radius: 13px;
   background: #c5221f;
   color: #fff;
-  font-size: 12px;
+  font-size: 0.75em;
 }
 .badge:empty { display: none; }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -62,24 +51,23 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   max-block-size: none;
   margin: 0;
   outline: 0;
-  inline-size: min(25rem, calc(100vw - 2 * var(--aiagent-launcher-offset, 20px)));
-  block-size: min(42rem, calc(100dvh - 60px - 14px - 2 * var(--aiagent-launcher-offset, 20px)));
-  border-radius: var(--aiagent-radius, 16px);
+  inline-size: min(25em, calc(100vw - 2 * var(--aiagent-launcher-offset, 20px)));
+  block-size: min(42em, calc(100dvh - 60px - 14px - 2 * var(--aiagent-launcher-offset, 20px)));
+  border-radius: var(--_radius);
   display: flex;
   flex-direction: column;
   isolation: isolate;
   background: var(--_surface);
   box-shadow: 0 16px 56px rgb(20 26 46 / 28%);
   color: var(--_text);
-  font-size: 16px;
   font-weight: 400;
   animation: rise 0.2s;
 }
 @keyframes rise { from { opacity: 0; translate: 0 16px; } }
 .panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box), .composer-box:has(~ .failure, [hidden]) { display: none; }
-.panel > ai-agent-chat { flex: 1; }
-.panel > ai-agent-chat:not([ready]) { border: 0; background: none; }
-.bar { order: -1; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
+.panel > ai-agent-chat { position: absolute; inset: 0; block-size: auto; max-block-size: none; }
+.panel > ai-agent-chat:not([ready])::part(frame) { border: solid transparent; border-width: 61px 0 0; background: none; }
+.bar { position: relative; order: -1; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
 .title { flex: 1; min-inline-size: 0; overflow: hidden; font-weight: 650; text-overflow: ellipsis; white-space: nowrap; }
 .close { display: grid; place-items: center; inline-size: 40px; block-size: 40px; border-radius: 50%; background: none; color: var(--_muted); }
 .close svg { inline-size: 20px; }
@@ -91,11 +79,13 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 textarea { display: block; box-sizing: border-box; inline-size: calc(100% - 86px); margin-inline-start: 14px; padding: 12px 0; border: 0; outline: 0; background: none; color: var(--_text); font: inherit; font-size: max(16px, 1em); resize: none; }
 @keyframes wait { to { opacity: 0.4; } }
 .failure { position: relative; flex: 1; display: grid; place-content: center; justify-items: center; gap: 16px; border-radius: inherit; background: var(--_surface); text-align: center; }
-.again { min-block-size: 44px; padding: 8px 20px; border-radius: 12px; background: var(--_accent); color: var(--aiagent-accent-text, #fff); font: inherit; font-weight: 600; }
+.again { min-block-size: 44px; padding: 8px 20px; border-radius: 12px; background: var(--_accent); color: var(--_accent-text); font-weight: 600; }
 @media (max-width: 30rem), (max-height: 30rem) {
   .panel { position: fixed; inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; z-index: 1; --aiagent-radius: 14px; }
-  .panel > ai-agent-chat { border: 0; border-radius: 0; }
+  .panel > ai-agent-chat::part(frame) { border: 0; border-radius: 0; }
 }
+@media (hover: hover) { .launch:hover { filter: brightness(1.08); transform: translateY(-1px); } }
+@media print { .frame { display: none; } }
 @media (prefers-reduced-motion: reduce) { .launch { transition: none; } .panel, .skeleton { animation: none; } }
-@media (forced-colors: active) { .launch, .badge, .close, .again { border: 2px solid ButtonText; } }
+@media (forced-colors: active) { .panel > ai-agent-chat:not([ready])::part(frame) { border-color: Canvas; }  .launch, .badge, .close, .again { border: 2px solid ButtonText; } }
 `

@@ -7,17 +7,17 @@ export const TEASER_STYLE = `
   display: flex;
   align-items: center;
   inline-size: max-content;
-  max-inline-size: min(20rem, calc(100vw - 84px - 2 * var(--aiagent-launcher-offset, 20px)));
+  max-inline-size: min(20em, calc(100vw - 84px - 2 * var(--aiagent-launcher-offset, 20px)));
   min-block-size: 52px;
   box-sizing: border-box;
   border: 1px solid var(--_border);
-  border-radius: var(--aiagent-radius, 16px);
+  border-radius: var(--_radius);
   background: var(--_surface);
   box-shadow: 0 6px 24px rgb(20 26 46 / 20%);
   color: var(--_text);
 }
 :host([position="start"]) .teaser { inset-inline: 72px auto; }
-.line, .dismiss { background: none; color: inherit; font: inherit; }
+.line, .dismiss { background: none; color: inherit; }
 .line {
   flex: 1;
   display: -webkit-box;
@@ -27,7 +27,7 @@ export const TEASER_STYLE = `
   margin-block: 6px;
   margin-inline-start: 14px;
   font-weight: 400;
-  font-size: 14px;
+  font-size: 0.875em;
   line-height: 1.35;
   text-align: start;
   overflow-wrap: anywhere;

@@ -183,7 +183,8 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
     const box = page.locator('ai-agent-chat .composer-box')
     expect(await box.evaluate(element => getComputedStyle(element).outlineStyle)).toBe('solid')
     await page.emulateMedia({ forcedColors: 'none', colorScheme: 'dark' })
-    const background = () => page.locator('ai-agent-chat').evaluate(chat => getComputedStyle(chat).backgroundColor)
+    const background = () =>
+      page.locator('ai-agent-chat .frame').evaluate(frame => getComputedStyle(frame).backgroundColor)
     const dark = await background()
     await page.evaluate(() => document.querySelector('ai-agent-chat')?.setAttribute('theme', 'light'))
     expect(await background()).not.toBe(dark)

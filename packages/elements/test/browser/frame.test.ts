@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium())('the frame of the chat', () => {
     const page = await open(LAUNCHER.replace('agent-id', 'position="start" agent-id'))
     await launcher(page).click()
     await page.getByText('Online').waitFor()
-    const { x } = await box(page, 'ai-agent-launcher')
+    const { x } = await box(page, 'ai-agent-launcher .launch')
     const panel = await box(page, 'ai-agent-launcher .panel')
     expect([x, panel.x]).toEqual([20, 20])
     await page.evaluate(() => {

@@ -104,7 +104,7 @@ const reply: Reply = ({ text, escalation }) => {
 }
 
 /** A chat that fills the page. */
-const FULL = '<style>ai-agent-chat{block-size:100vh;border:0;border-radius:0}</style>'
+const FULL = '<style>ai-agent-chat{block-size:100vh}ai-agent-chat::part(frame){border:0;border-radius:0}</style>'
 
 /** The chat with a desk, which the page plays: `desk.say(text)`, `desk.type()`. */
 export const WITH_DESK = `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>

@@ -1,9 +1,12 @@
 import type { Answer, EmulatorOptions } from '@aiagent/emulator'
+import { hasChromium, launchChromium } from '@aiagent/test-support/chromium'
 import { describeInEngines, type EnginePage } from '@aiagent/test-support/engines'
 import axe from 'axe-core'
 import { afterEach, beforeAll, expect, it } from 'vitest'
-import { bundleElements, type ChatPages, received, serveChatPages } from '../browser/chat-page.ts'
+import { bundleElements, type ChatPages, openChatStage, received, serveChatPages } from '../browser/chat-page.ts'
 import { strictPolicies } from '../browser/policies.ts'
+import { emulatorOf, playScene, SCENES } from '../browser/scenes.ts'
+import { compareLooks, type Drawn, drawingOf, HIDING, keepSheets, OTHERS } from '../pages-of-others.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
@@ -20,6 +23,8 @@ addEventListener('unhandledrejection', ({ reason }) => complain(reason))
 addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => complain(violatedDirective + ' ' + blockedURI))
 for (const name of ['error', 'warn']) console[name] = (...given) => complain(given.join(' '))`
 
+type Files = Readonly<Record<string, string>>
+
 const ANSWER: Answer = {
   content: 'Look **here**.',
   role: 'follow up question agent',
@@ -27,7 +32,7 @@ const ANSWER: Answer = {
 }
 
 describeInEngines('the elements', at => {
-  let files: Readonly<Record<string, string>>
+  let files: Files
   let pages: ChatPages
   beforeAll(async () => {
     files = await bundleElements()
@@ -35,8 +40,9 @@ describeInEngines('the elements', at => {
   afterEach(() => pages.close())
 
   /** Opens a page under the strictest policy that the documents show. */
-  const open = async (body: string, options: EmulatorOptions = {}, search = '') => {
+  const open = async (body: string, options: EmulatorOptions = {}, search = '', more: Files = {}) => {
     pages = await serveChatPages(files, options)
+    for (const [path, text] of Object.entries(more)) pages.serve(path, text)
     pages.serve('/complaints.js', COLLECT)
     pages.serve('/axe.js', axe.source)
     const { url } = pages.service
@@ -114,7 +120,125 @@ describeInEngines('the elements', at => {
     await expect.poll(async () => (await bubbles(page)).at(-1)).toBe('News')
     expect(await complaints(page)).toEqual([])
   })
+
+  it('[EL-72] has one conversation and loses no key in a page with resets, shortcuts, a framework, a translation and a page change', async () => {
+    const styles = ['a reset of everything', 'positions for all', 'a small root font', 'inherited typography', 'blocks']
+    const more = { '/others.css': styles.map(name => OTHERS[name]).join('\n'), '/others.js': OTHER_SCRIPT }
+    const body = `<link rel="stylesheet" href="/others.css"><input id="search">${LAUNCHER}<script src="/others.js"></script>`
+    const page = await open(body, {}, '', more)
+    await page.click('button', 'Chat')
+    await untilOnline(page)
+    const said: string[] = []
+    const say = async (text: string) => {
+      await write(page, text)
+      said.push(text, `You said: ${text}`)
+      await expect.poll(() => bubbles(page)).toEqual(said)
+    }
+    await say('Shoes, please')
+    const { button, field, panel, size } = await page.evaluate(() => {
+      const root = document.querySelector('ai-agent-launcher')?.shadowRoot
+      const area = root?.querySelector('ai-agent-chat')?.shadowRoot?.querySelector('textarea')
+      const at = (element: Element | null | undefined) => element?.getBoundingClientRect().toJSON() as DOMRect
+      const { right, bottom } = at(root?.querySelector('.launch'))
+      const { clientWidth, clientHeight } = document.documentElement
+      return {
+        button: [clientWidth - right, clientHeight - bottom],
+        field: at(area),
+        panel: at(root?.querySelector('dialog')),
+        size: area && getComputedStyle(area).fontSize,
+      }
+    })
+    expect(button).toEqual([20, 20])
+    expect(size).toBe('15px')
+    expect(field.bottom).toBeLessThan(panel.bottom)
+    expect(field.right).toBeLessThan(panel.right)
+    await page.evaluate(translate)
+    await say('Size 40')
+    await page.evaluate(() => {
+      const next = document.createElement('body')
+      next.append(document.querySelector('ai-agent-launcher') as Element)
+      document.body.replaceWith(next)
+    })
+    await say('Thanks')
+    expect(received(pages.service)).toMatchObject({
+      sessionCalls: 1,
+      sockets: 1,
+      texts: ['Shoes, please', 'Size 40', 'Thanks'],
+    })
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'shortcuts'))).toEqual([])
+    expect(await complaints(page)).toEqual([])
+  })
+
+  it.skipIf(!hasChromium())(
+    '[EL-70] [EL-71] has the same looks in pages of others, in every state, and is hidden where they hide it',
+    { timeout: 120_000 },
+    async () => {
+      const drawings = await (drawn ??= drawScenes(files))
+      const page = await at.engine.newPage()
+      const found: Record<string, string[]> = {}
+      for (const [name, drawing] of drawings) {
+        const wrong = await page.evaluate(compareLooks, drawing, OTHERS, HIDING)
+        if (wrong.length > 0) found[name] = wrong.slice(0, 8)
+      }
+      expect(found).toEqual({})
+    },
+  )
 })
+
+/** A page with shortcuts of one key, and a framework that renders with each key. */
+const OTHER_SCRIPT = `globalThis.shortcuts = []
+addEventListener('keydown', ({ target, key }) => {
+  if (/INPUT|TEXTAREA/.test(target.tagName) || key.length > 1) return
+  shortcuts.push(key)
+  document.querySelector('#search').focus()
+})
+const render = () => Object.assign(document.querySelector('ai-agent-launcher'), { config: { context: { page: 'basket' } } })
+render()
+for (const name of ['keydown', 'input', 'aiagent-ready']) addEventListener(name, render, true)`
+
+/** Runs in the page: puts each text into elements of its own, as the translation of a browser does. */
+function translate(): void {
+  const visit = (root: Node): void => {
+    for (const node of [...root.childNodes]) {
+      if (node instanceof Element && node.shadowRoot) visit(node.shadowRoot)
+      if (node instanceof Element && !node.matches('style, script, textarea')) visit(node)
+      if (!(node instanceof Text) || !node.data.trim()) continue
+      const font = document.createElement('font')
+      node.replaceWith(font)
+      font.append(node)
+    }
+  }
+  visit(document.body)
+}
+
+/** Scenes that are played at the same time: most of their time is waiting. */
+const LANES = 3
+
+let drawn: Promise<Map<string, Drawn>> | undefined
+
+/** Every scene as HTML, played once for all engines. */
+async function drawScenes(files: Files): Promise<Map<string, Drawn>> {
+  const chromium = await launchChromium()
+  const drawings = new Map<string, Drawn>()
+  const waiting = [...SCENES]
+  const play = async () => {
+    for (let scene = waiting.shift(); scene; scene = waiting.shift()) {
+      const window = await chromium.newWindow()
+      await window.context.addInitScript(keepSheets)
+      const stage = await openChatStage(window.context, files, emulatorOf(scene))
+      const { page } = await playScene(scene, stage)
+      const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
+      // Where no height is given, the chat has its own.
+      const html = (await drawingOf(page)).replaceAll('block-size:100vh', '')
+      drawings.set(scene.name, { html, width, height })
+      await stage.close()
+      await window.close()
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, play))
+  await chromium.close()
+  return drawings
+}
 
 /** Runs in the page: places in the elements that break a rule of axe. */
 async function findViolations(): Promise<string[]> {
