@@ -796,7 +796,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-73':
     'the theme of the chat element and of the launcher is that of the attribute, else that of the page where it names its colour schemes, else that of the system',
   'EL-74': 'text is readable on and in any accent colour, in both themes',
-  'EL-75': 'the button that leads to the end of the conversation covers nothing of it',
+  'EL-75': 'the button that leads to the end of the conversation covers nothing of it, unless the window is very low',
   'EL-76':
     'a printed page has the whole conversation, dark on light, between what is above and below it, and no launcher',
   'EL-77':

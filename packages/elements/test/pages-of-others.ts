@@ -136,6 +136,7 @@ export async function compareLooks(
         const name = `${index} ${each.localName}.${each.className}`
         const place = [left - x, top - y, width, height].map(value => Math.round(value)).join()
         found.set(`${name} box`, width || height ? place : '')
+        if (!each.matches('.frame, .text, .launch, .button, textarea, h2, td')) continue
         const computed = view.getComputedStyle(each)
         for (const property of inherited) found.set(`${name} ${property}`, String(Reflect.get(computed, property)))
       }

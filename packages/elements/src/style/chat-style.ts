@@ -324,6 +324,7 @@ export const CHAT_STYLE = `
 @media (max-height: 20rem) {
   .header { min-block-size: 0; padding-block: 2px; }
   .composer { padding-block: 4px; }
+  .to-end { position: absolute; inset-block-end: 0; inset-inline-end: 0; }
   .composer textarea { max-block-size: calc(3em + 16px); }
 }
 @container (max-width: 22em) {

@@ -139,6 +139,9 @@ h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><
 const LOGO = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 38 38"><path fill="#0b6e4f" d="M0 0h38v38H0z"/><path fill="#fff" d="M10 24h18v5H10zM18 9h2v15h-2z"/></svg>',
 )}`
+/** The file with the chat element, and the one with what is in it, from the source and built. */
+const CODE = /\/(?:src\d*|chat-element-[\w-]+)\.js/
+const PARTS = /open-chat|\/chat-(?!element)/
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
   page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
@@ -481,7 +484,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
   },
   {
     name: 'failed-to-load',
-    prepare: page => page.route(/open-chat/, route => route.abort()),
+    prepare: page => page.route(PARTS, route => route.abort()),
     act: ({ page }) => page.getByText('could not be loaded').waitFor(),
   },
   {
@@ -516,7 +519,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
     height: 800,
     body: LAUNCHER.replace('agent-id', 'heading="Help desk" agent-id'),
     search: '?lazy',
-    prepare: page => page.route(/\/src\d*\.js/, () => {}),
+    prepare: page => page.route(CODE, () => {}),
     async act({ page }) {
       await page.getByRole('button', { name: 'Chat' }).click()
       await page.getByRole('button', { name: 'Close' }).waitFor()
@@ -528,7 +531,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
     height: 800,
     body: LAUNCHER,
     search: '?lazy',
-    prepare: page => page.route(/\/src\d*\.js/, route => route.abort()),
+    prepare: page => page.route(CODE, route => route.abort()),
     async act({ page }) {
       await page.getByRole('button', { name: 'Chat' }).click()
       await page.getByText('could not be loaded').waitFor()
