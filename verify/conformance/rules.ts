@@ -803,7 +803,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a turn of the agent has one row of tools, which copy all of it; a cell of a table is one line up to a width',
   'EL-78':
     'the chat element leaves room for the conversation: a heading of two lines, the state of the connection once, a small text field in a low window; colours below a pointer are for devices that have one',
-  'EL-79': 'nothing moves when a chat takes the place of what is shown while it loads',
+  'EL-79': 'nothing moves when a chat replaces what is shown while it loads',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-51':

@@ -27,7 +27,7 @@ const PARTS =
  * `<ai-agent-chat>`: a complete chat with an agent.
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `subtitle`, `avatar`, `lang`, `dir`, `theme`
- * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`, `signals`,
+ * (`light` or `dark`; default: as the page, else as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`, `signals`,
  * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
  * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`, and with `signals`

@@ -1,6 +1,6 @@
 import { adoptStyles } from './adopt-styles.ts'
 
-/** Colours by theme, in the first rule alone: see {@link withoutPairs}. All looks begin anew; what hides an element stays the page's. */
+/** Colours by theme, in the first rule alone: see {@link withoutPairs}. All looks start from their defaults; what hides an element stays the page's. */
 const FRAME_STYLE = `
 .frame {
   --_surface: var(--aiagent-surface, light-dark(#fff, #191d28));

@@ -313,7 +313,10 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
           Object.assign(globalThis, { moved })
           new PerformanceObserver(list => {
             for (const entry of list.getEntries()) {
-              const { value, sources } = entry as unknown as { value: number; sources: Record<'previousRect' | 'currentRect', DOMRect>[] }
+              const { value, sources } = entry as unknown as {
+                value: number
+                sources: Record<'previousRect' | 'currentRect', DOMRect>[]
+              }
               const places = sources.map(({ previousRect, currentRect }) =>
                 [previousRect, currentRect].map(({ x, y, width, height }) => [x, y, width, height].join()).join(' to '),
               )

@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> with a long conversation', () =
     await page.evaluate(async endpoint => {
       const agent = new (Object(globalThis).sdk.AiAgent)({ id: 'help', endpoint })
       const chat = document.createElement('ai-agent-chat')
-      // Heights of rows that are no whole pixels, with any font.
+      // Rows have fractions of pixels in their heights, with any font.
       chat.style.setProperty('--aiagent-font-size', '15.3px')
       chat.agent = agent
       Object.assign(globalThis, { agent, chat })

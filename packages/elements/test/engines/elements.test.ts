@@ -172,7 +172,7 @@ describeInEngines('the built elements', at => {
   // Chromium plays the scenes; two engines are enough for the drawings.
   it.skipIf(!hasChromium() || at.name === 'WebKitGTK')(
     '[EL-70] [EL-71] has the same looks in pages of others, in every state, and is hidden where they hide it',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async () => {
       const drawings = await (drawn ??= drawScenes(files))
       const page = await at.engine.newPage()
@@ -197,7 +197,7 @@ const render = () => Object.assign(document.querySelector('ai-agent-launcher'), 
 render()
 for (const name of ['keydown', 'input', 'aiagent-ready']) addEventListener(name, render, true)`
 
-/** Runs in the page: puts each text into elements of its own, as the translation of a browser does. */
+/** Runs in the page: wraps each text in an element, as the translation of a browser does. */
 function translate(): void {
   const visit = (root: Node): void => {
     for (const node of [...root.childNodes]) {
