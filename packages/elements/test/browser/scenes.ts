@@ -141,7 +141,7 @@ const LOGO = `data:image/svg+xml,${encodeURIComponent(
 )}`
 /** The file with the chat element, and the one with what is in it, from the source and built. */
 const CODE = /\/(?:src\d*|chat-element-[\w-]+)\.js/
-const PARTS = /open-chat|\/chat-(?!element)/
+const PARTS = /open-chat|\/chat-(?!element|[a-z]+\.js)/
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
   page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
