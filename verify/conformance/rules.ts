@@ -605,7 +605,17 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-41':
     'text to a live desk is masked as text to the service, and is not sent where masking is required and no rules are active',
   'VIEW-42':
-    'a live desk that throws, rejects or hangs is an error of the snapshot with the code `desk_failed`, and the conversation with the agent goes on',
+    'a live desk that cannot be opened or fails is an error of the snapshot with the code `desk_failed`, and the conversation with the agent goes on; of a message that fails or hangs the code is `desk_message_failed`, and the desk stays open',
+  'VIEW-65':
+    'a view says since when the user waits for a colleague, and who has joined, also after a reload; the mark where a live desk has closed names a colleague who has left, and nobody else',
+  'VIEW-66':
+    'an error of a live desk is removed when it no longer holds: that of a message once all have arrived or the desk has closed, that of a desk once another one opens or the user writes to the agent',
+  'VIEW-67':
+    'a live desk gets the conversation of the present session as the view shows it: masked, without ids of sessions and without what was not sent; an option leaves it out',
+  'VIEW-68':
+    '`openDesk()` opens a live desk again for a hand-over, once for any number of calls, and for no other user',
+  'VIEW-69':
+    'the work for the messages of a live desk grows in proportion to their number and leaves the page time, and what is kept and read of them is limited',
   'VIEW-43':
     'with `resume`, a live desk is opened again with its handle after a reload, with each of its messages once and at its place, and it does not depend on the connection to the service',
   'VIEW-44':
@@ -804,6 +814,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-78':
     'the chat element leaves room for the conversation: a heading of two lines, the state of the connection once, a small text field in a low window; colours below a pointer are for devices that have one',
   'EL-79': 'nothing moves when a chat replaces what is shown while it loads',
+  'EL-90':
+    'the chat element shows and says that the user waits for a colleague, who has joined, that a text may not have arrived, and that the chat has ended, and nothing of it any longer than it is true',
+  'EL-91':
+    'the way to a human leads back to the live desk in place once one was open, and to its address where the host has no desk now',
+  'EL-92': 'the chat element passes the conversation to the live desk, and not with `desk-conversation="none"`',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-51':

@@ -28,7 +28,7 @@ const PARTS =
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `subtitle`, `avatar`, `lang`, `dir`, `theme`
  * (`light` or `dark`; default: as the page, else as the system), `consent` (`required`), `image-origins`, `support-email`, `show-reasoning`, `show-copy`, `signals`,
- * `auth-scheme` (`popup` or `redirect`), `closable`. The element sets `ready` while the chat is shown.
+ * `auth-scheme` (`popup` or `redirect`), `desk-conversation` (`none`: `escalate` gets no conversation), `closable`. The element sets `ready` while the chat is shown.
  *
  * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`, `detail.text`), `aiagent-consent` (`detail.granted`), `aiagent-close`, and with `signals`
  * `aiagent-signal` (`detail` is a `ConversationSignal`).
@@ -42,6 +42,7 @@ export class AiAgentChatElement extends Base {
     'endpoint',
     'agent-id',
     'auth-scheme',
+    'desk-conversation',
     'heading',
     'subtitle',
     'avatar',

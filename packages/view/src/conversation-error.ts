@@ -19,7 +19,8 @@ export type ConversationRemedy = 'retry' | 'login' | 'wait' | 'reload' | 'none'
  * - `queue_full`: too many messages wait for the connection
  * - `reload_required`: a file of the library is missing
  * - `action_failed`: a message or an action was refused
- * - `desk_failed`: the chat with a colleague failed; the conversation with the agent continues
+ * - `desk_failed`: the chat with a colleague could not be opened, or has ended by an error; the conversation with the agent continues
+ * - `desk_message_failed`: a message to a colleague may not have arrived; the chat with the colleague continues
  * - `not_available`: the agent cannot be used as it is configured, or by this user
  * - `agent_destroyed`: the host has destroyed the agent, and must create another
  */
@@ -33,12 +34,14 @@ const REMEDIES = {
   reload_required: 'reload',
   action_failed: 'none',
   desk_failed: 'none',
+  desk_message_failed: 'none',
   not_available: 'none',
   agent_destroyed: 'reload',
 } as const satisfies Record<string, ConversationRemedy>
 
-/** The code of an error of a live desk. */
+/** The codes of errors of a live desk, and of a message to it. */
 export const DESK_FAILED = 'DESK_FAILED'
+export const DESK_MESSAGE_FAILED = 'DESK_MESSAGE_FAILED'
 
 /** The last error. */
 export interface ConversationError {
@@ -81,6 +84,7 @@ const CODES = {
   CONNECTOR_FAILED: 'service_unavailable',
   DEPARTMENT_ID_REQUIRED: 'not_available',
   DESK_FAILED: 'desk_failed',
+  DESK_MESSAGE_FAILED: 'desk_message_failed',
   INVALID_SELECTION: 'action_failed',
   MESSAGE_ERROR: 'action_failed',
   MODULE_LOAD_FAILED: 'reload_required',
@@ -111,7 +115,10 @@ const CODES = {
   redirect: 'not_available',
   status: 'not_available',
   timeout: 'service_unavailable',
-} as const satisfies Record<SDKErrorCode | AuthErrorReason | ApiErrorReason | typeof DESK_FAILED, ConversationErrorCode>
+} as const satisfies Record<
+  SDKErrorCode | AuthErrorReason | ApiErrorReason | typeof DESK_FAILED | typeof DESK_MESSAGE_FAILED,
+  ConversationErrorCode
+>
 
 function codeOf(error: unknown): ConversationErrorCode {
   const {

@@ -54,8 +54,9 @@ export interface ConversationMessage {
   /** Name of the agent or the colleague, or `customer`. */
   readonly authorName: string | undefined
   /**
-   * `desk_opened`: the agent's part ends here, and a colleague continues. `desk_closed`: the colleague has left, and the agent continues.
-   * Such an item has the author `colleague` and no text.
+   * `desk_opened`: the agent's part ends here; `authorName` is the colleague who has joined, once the name is known. `desk_closed`: the
+   * chat with colleagues has ended, and the agent continues; `authorName` is the colleague who has left, if it was one. Such an item has
+   * the author `colleague` and no text.
    */
   readonly mark: 'desk_opened' | 'desk_closed' | undefined
   /** Milliseconds since the epoch. */

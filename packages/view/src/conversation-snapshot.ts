@@ -112,6 +112,12 @@ export interface ConversationViewOptions {
    */
   escalate?: OpenLiveDesk
   /**
+   * Whether `escalate` gets the conversation with the agent, so that the user need not repeat it: `conversation` of its options.
+   *
+   * @default true
+   */
+  passesConversation?: boolean
+  /**
    * Whether messages of the agent stay unread over a reload, with `resume`, also those that arrive meanwhile: all since `markRead()` or
    * the user's last message.
    *
@@ -183,6 +189,13 @@ export interface ConversationView {
    * user has closed the window.
    */
   readonly login: (options?: OperationOptions) => Promise<void>
+  /**
+   * Asks for a colleague again: calls `escalate` with the hand-over of a message. Resolves with whether a chat is open then.
+   *
+   * @throws {MessageError} reason `invalid` for a message without a hand-over, without `escalate`, and while a chat with a colleague is open
+   *   in another tab
+   */
+  readonly openDesk: (messageId: string) => Promise<boolean>
   /** Ends the chat with a colleague that is open in this tab: the agent continues. */
   readonly endDesk: () => void
   /** Starts a new conversation, in a new session. */

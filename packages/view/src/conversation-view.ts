@@ -48,7 +48,8 @@ export function createConversationView(agent: AiAgent, options: ConversationView
     const { joinDesk } = await import('./desk.ts')
     return () => {
       stop()
-      return joinDesk(agent, store, platform, escalate, before)
+      const alone: OpenLiveDesk = (escalation, { conversation: _, ...rest }) => escalate(escalation, rest)
+      return joinDesk(agent, store, platform, options.passesConversation === false ? alone : escalate, before)
     }
   }
   const loadSignals = async (since: number) => {

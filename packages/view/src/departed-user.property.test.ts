@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { passing, rejection, sentTo } from '../../client/test/agent-harness.ts'
 import { HostStore } from '../../client/test/host-store.ts'
-import { handingOver, ScriptedDesk } from '../test/scripted-desk.ts'
+import { ASK, handingOver, ScriptedDesk } from '../test/scripted-desk.ts'
 import { lastOf, say, setUpView } from '../test/view-harness.ts'
 import type { ConversationView } from './conversation-snapshot.ts'
 
@@ -30,7 +30,7 @@ const reply = (message: { text: string }) =>
 /** Actions of a view, with ids of the messages of the user who begins them. */
 const ACTIONS: Record<
   string,
-  (view: ConversationView, ids: { answer: string; question: string; own: string }) => unknown
+  (view: ConversationView, ids: Readonly<Record<'answer' | 'question' | 'own' | 'handOver', string>>) => unknown
 > = {
   send: view => view.send(PRIVATE),
   choose: (view, { question }) => view.choose(question, OPTION),
@@ -38,6 +38,7 @@ const ACTIONS: Record<
   export: view => view.export('text'),
   rate: (view, { answer }) => view.rate(answer, 'down'),
   login: view => view.login(),
+  openDesk: (view, { handOver }) => view.openDesk(handOver),
 }
 
 /** How a user leaves. Each one resolves when the agent is free for the next user. */
@@ -106,9 +107,15 @@ describe('an action of a user who has left', () => {
       const view = show(agent, { onLogin: () => late, ...(withDesk && { escalate: desk.escalate }) })
       await view.start()
       const own = await agent.send('hello')
-      await say(talking, 'ask', 4)
+      await say(talking, ASK, 4)
+      await say(talking, 'ask', 6)
       const messages = view.getSnapshot().messages
-      const ids = { own, question: lastOf(view).id, answer: messages.find(({ canRate }) => canRate)?.id ?? '' }
+      const ids = {
+        own,
+        question: lastOf(view).id,
+        answer: messages.find(({ canRate }) => canRate)?.id ?? '',
+        handOver: messages.find(({ escalation }) => escalation)?.id ?? '',
+      }
       await eventually(() => view.getSnapshot().messages.at(-1)?.canChoose)
       const sessions = emulator.world.sessions.size
       const unhold = slowStore ? store.hold() : () => {}

@@ -1,14 +1,19 @@
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
+import type { DeskFields } from './desk-record.ts'
 import type { DeskScope } from './desk-scope.ts'
 import type { DeskTabs } from './desk-tabs.ts'
-import type { LiveDesk, LiveDeskMessage } from './live-desk.ts'
+import { keepSame } from './keep-same.ts'
+import type { ConversationDesk, LiveDesk, LiveDeskContext, LiveDeskMessage } from './live-desk.ts'
 import type { ViewStore } from './view-store.ts'
 
 /** Time after which a message that the desk has not confirmed is `unknown`, in milliseconds. */
 const SEND_LIMIT_MS = 30_000
 
-/** Turns of the microtask queue in which a desk that has ended may still deliver a message. */
+/** Turns of the microtask queue after which nothing more is expected of a desk that delivers what it has. */
 const LAST_TURNS = 20
+
+/** Number of items after which the page gets time for other work, as when a desk delivers all that was missed. */
+const BATCH = 100
 
 /** A desk of the host that is open in this tab, until it closes. */
 export type DeskConnection = ReturnType<typeof connectDesk>
@@ -28,7 +33,8 @@ export function openDesk(
   const controller = new AbortController()
   const { signal } = controller
   try {
-    const live = scope.views.escalate?.(escalation, handle === undefined ? { signal } : { handle, signal })
+    const conversation = conversationOf(scope)
+    const live = scope.views.escalate?.(escalation, { conversation, signal, ...(handle !== undefined && { handle }) })
     if (live) return connectDesk(scope, tabs, live, controller, escalation, handle)
   } catch (cause) {
     scope.views.fail('The live desk could not be opened. The conversation continues with the agent.', cause)
@@ -37,6 +43,21 @@ export function openDesk(
   controller.abort()
   return undefined
 }
+
+/** The messages of the present session that were sent, without what opens the session. */
+function conversationOf({ agent, views }: DeskScope): readonly LiveDeskContext[] {
+  const messages = views.first.list.get()
+  const present = agent.getSessionId()
+  const start = 1 + messages.findLastIndex(({ sessionId }) => sessionId !== undefined && sessionId !== present)
+  const context = messages.slice(start).flatMap(({ sessionId: _, data: __, ...message }) => {
+    const { delivery } = message
+    const isUnsent = delivery === 'queued' || delivery === 'failed' || delivery === 'cancelled'
+    return isUnsent ? [] : [Object.freeze(message)]
+  })
+  return Object.freeze(context)
+}
+
+const isInDoubt = ({ delivery }: ConversationMessage) => delivery === 'failed' || delivery === 'unknown'
 
 function connectDesk(
   scope: DeskScope,
@@ -48,9 +69,20 @@ function connectDesk(
 ) {
   const { agent, views, record } = scope
   const { signal } = controller
-  let name: string | undefined
+  // The function of the host may have signed the user out.
+  if (handle === undefined && !scope.signal.aborted) record.mark('desk_opened')
+  const known = record.ofLast()
+  const opened = known.find(({ mark }) => mark === 'desk_opened')
+  let name = opened?.authorName
+  let hasJoined = name !== undefined || known.some(({ author, mark }) => author === 'colleague' && !mark)
+  const since = opened?.time ?? scope.platform.now()
+  let shown: ConversationDesk | undefined
   /** Number of items that have arrived. */
   let received = 0
+  /** Texts that have arrived, and are not in the list yet. */
+  let arrived: DeskFields[] = []
+  /** The pause between two batches. */
+  let pause: Promise<unknown> | undefined
 
   /** Asks the desk to end the chat. What becomes of that is of no interest here. */
   const end = () => {
@@ -67,11 +99,23 @@ function connectDesk(
     controller.abort()
   }
 
-  const close = (failure?: { cause: unknown }) => {
+  /** Adds what has arrived to the list, at once: so the list is placed, shown and stored once. */
+  const show = () => {
+    if (signal.aborted) return
+    const added = arrived.filter(each => record.add(each) !== undefined)
+    arrived = []
+    if (added.length > 0) record.save()
+    for (const _ of added) views.count()
+  }
+
+  /** @param leaver name of the colleague, if it was the colleague who has left */
+  const close = (leaver?: string, failure?: { cause: unknown }) => {
+    show()
     if (signal.aborted) return
     release()
-    record.mark('desk_closed', name)
+    record.mark('desk_closed', leaver)
     record.save()
+    views.settle()
     views.change({ desk: undefined })
     if (failure) views.fail('The live desk failed. The conversation continues with the agent.', failure.cause)
   }
@@ -79,26 +123,40 @@ function connectDesk(
   /** Reads what the desk may have changed. Until it has a handle, that of the page before counts. */
   const refresh = () => {
     try {
-      const { name: newName, handle: newHandle = handle, typing } = live
+      const { name: newName = name, handle: newHandle = handle, typing } = live
       if (signal.aborted) return
       const isChanged = !record.open || newName !== name || newHandle !== record.open.handle
+      // With the name the mark says who has joined. Further colleagues are named by their messages.
+      if (name === undefined && newName !== undefined && opened) record.change(opened.id, { authorName: newName })
       name = newName
+      hasJoined ||= name !== undefined || typing === true
       record.open = { escalation, handle: newHandle }
       if (isChanged) record.save()
-      views.change({ desk: { isElsewhere: false, name, isTyping: typing === true } })
+      const waitingSince = hasJoined ? undefined : since
+      const desk = keepSame(shown, { isElsewhere: false, waitingSince, name, isTyping: typing === true })
+      if (desk !== shown) views.change({ desk })
+      shown = desk
     } catch (cause) {
-      close({ cause })
+      close(undefined, { cause })
     }
   }
 
   const receive = (item: string | LiveDeskMessage) => {
     received++
-    refresh()
     const { text, id, time } = (typeof item === 'string' ? { text: item } : Object(item)) as LiveDeskMessage
-    if (signal.aborted || typeof text !== 'string' || !text.trim()) return
-    if (!record.add({ author: 'colleague', authorName: name, time, content: text, messageId: id })) return
-    record.save()
-    views.count()
+    const isText = typeof text === 'string' && text.trim() !== ''
+    hasJoined ||= isText
+    refresh()
+    if (isText) arrived.push({ author: 'colleague', authorName: name, time, content: text, messageId: id })
+  }
+
+  /** Resolves when nothing has arrived for some turns. */
+  const quiet = async () => {
+    for (let before = -1; before !== received; ) {
+      before = received
+      await pause
+      for (let turn = 0; turn < LAST_TURNS; turn++) await undefined
+    }
   }
 
   const consume = async () => {
@@ -106,20 +164,21 @@ function connectDesk(
       for await (const item of live.messages) {
         if (signal.aborted) return
         receive(item)
+        if (arrived.length === 1) void quiet().then(show)
+        if (received % BATCH > 0) continue
+        show()
+        await (pause = new Promise<void>(resolve => scope.platform.queueTask?.(resolve)))
       }
-      close()
+      close(name)
     } catch (cause) {
-      close({ cause })
+      close(undefined, { cause })
     }
   }
 
   /** The colleague has left: what was said before arrives first. */
   const finish = async () => {
-    for (let before = -1; before !== received; ) {
-      before = received
-      for (let turn = 0; turn < LAST_TURNS; turn++) await undefined
-    }
-    close()
+    await quiet()
+    close(name)
   }
 
   const deliver = ({ id, content }: Pick<ConversationMessage, 'id' | 'content'>) => {
@@ -131,7 +190,8 @@ function connectDesk(
       record.change(id, { delivery })
       record.save()
       views.change()
-      if (message !== undefined) views.fail(message, cause)
+      if (message !== undefined) views.fail(message, cause, 'DESK_MESSAGE_FAILED')
+      else if (!record.ofLast().some(isInDoubt)) views.settle('DESK_MESSAGE_FAILED')
       refresh()
     }
     views.change()
@@ -157,6 +217,7 @@ function connectDesk(
         'The message was not sent to the live desk: masking is required, and no rules are active.',
         'masking_unavailable',
       )
+    show()
     const { content } = preview
     const maskedRanges = views.first.list.mask(preview)
     const id = record.add({ author: 'user', authorName: 'customer', content, maskedRanges }) as string
@@ -165,16 +226,15 @@ function connectDesk(
     return id
   }
 
-  // The function of the host may have signed the user out.
   if (scope.signal.aborted) {
     end()
     release()
   } else {
     scope.signal.addEventListener('abort', release, { signal })
-    if (handle === undefined) record.mark('desk_opened')
+    views.settle()
     refresh()
     void consume()
-    new Promise<void>(resolve => resolve(live.ended)).then(finish, cause => close({ cause }))
+    new Promise<void>(resolve => resolve(live.ended)).then(finish, cause => close(undefined, { cause }))
   }
   return { send, deliver, end, close }
 }

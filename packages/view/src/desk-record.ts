@@ -9,6 +9,9 @@ const STORED = 200
 /** Number of items that are kept in memory. */
 const KEPT = 1_000
 
+/** Longest text that is kept, in UTF-16 code units. */
+const LONGEST = 100_000
+
 /** The last time that a `Date` can have. */
 const LAST_TIME = 8.64e15
 
@@ -25,7 +28,7 @@ interface DeskItem {
 }
 
 /** The fields that an item of a desk has. An invalid `time` counts as now. */
-type DeskFields = Pick<ConversationMessage, 'author' | 'authorName'> &
+export type DeskFields = Pick<ConversationMessage, 'author' | 'authorName'> &
   Partial<Pick<ConversationMessage, 'content' | 'mark' | 'messageId' | 'maskedRanges'>> & { time?: number | undefined }
 
 /** A desk that is open in this tab, as the next page needs it. */
@@ -40,7 +43,10 @@ export class DeskRecord {
   open: RecordedDesk | undefined
   readonly #views: DeskViews
   readonly #now: () => number
-  #items: readonly DeskItem[] = []
+  /** By id, in their order. */
+  readonly #items = new Map<string, DeskItem>()
+  /** The end of a transcript, which most messages of a desk have in common. */
+  #end: { readonly transcript: readonly ConversationMessage[]; readonly anchor: Anchor } | undefined
   #isRead = false
   /** Distinguishes the messages of several desks. */
   #desk = ''
@@ -57,7 +63,12 @@ export class DeskRecord {
   }
 
   find(id: string): ConversationMessage | undefined {
-    return this.#items.find(each => each.message.id === id)?.message
+    return this.#items.get(id)?.message
+  }
+
+  /** The messages of the last desk. */
+  ofLast(): readonly ConversationMessage[] {
+    return [...this.#items.values()].flatMap(({ message }) => (this.isOfLast(message.id) ? [message] : []))
   }
 
   /** Whether a message is of the last desk. */
@@ -69,13 +80,16 @@ export class DeskRecord {
   add({ time, content = '', messageId, ...fields }: DeskFields): string | undefined {
     const { list } = this.#views.first
     const id = `desk ${this.#desk} ${messageId === undefined ? ++this.#count : `at ${messageId}`}`
-    const ids = new Set(this.#items.map(each => each.message.id))
-    if (ids.has(id)) return undefined
-    const transcript = list.get().filter(each => !ids.has(each.id))
-    const index = transcript.findLastIndex(each => keyOf(each) !== undefined)
-    const anchor = { key: keyOf(transcript[index]), skip: transcript.length - 1 - index }
-    const message = list.create({ ...fields, id, messageId, content, time: isTime(time) ? time : this.#now() })
-    this.#set([...this.#items, { anchor, message }].slice(-KEPT))
+    if (this.#items.has(id)) return undefined
+    const message = list.create({
+      ...fields,
+      id,
+      messageId,
+      content: content.length > LONGEST ? `${content.slice(0, LONGEST)}…` : content,
+      time: isTime(time) ? time : this.#now(),
+    })
+    this.#items.set(id, { anchor: this.#anchor(), message })
+    this.#limit()
     return id
   }
 
@@ -88,14 +102,16 @@ export class DeskRecord {
   /** Changes a message, and returns it. */
   change(id: string, changes: Partial<ConversationMessage>): ConversationMessage | undefined {
     const { changed } = this.#views.first.list
-    this.#set(
-      this.#items.map(each => (each.message.id === id ? { ...each, message: changed(each.message, changes) } : each)),
-    )
-    return this.find(id)
+    const item = this.#items.get(id)
+    if (!item) return undefined
+    const message = changed(item.message, changes)
+    this.#items.set(id, { ...item, message })
+    this.#place()
+    return message
   }
 
   save(): void {
-    const items = this.#items.slice(-STORED).map(({ anchor, message }) => {
+    const items = [...this.#items.values()].slice(-STORED).map(({ anchor, message }) => {
       const { id, author, authorName, mark, time, content, delivery } = message
       return { anchor, message: { id, author, authorName, mark, time, content, delivery } }
     })
@@ -107,7 +123,8 @@ export class DeskRecord {
   clear(): void {
     this.#isRead = false
     this.#desk = ''
-    this.#set([])
+    this.#items.clear()
+    this.#place()
   }
 
   /** Adds what an earlier page, of any version, has stored. Returns the desk that was open then. */
@@ -117,23 +134,45 @@ export class DeskRecord {
     this.#desk ||= typeof id === 'string' ? id : ''
     this.#count = Math.max(this.#count, Number.isSafeInteger(count) ? Number(count) : 0)
     const { list } = this.#views.first
-    const before = Array.isArray(items) ? items.flatMap(each => readItem(each, list)) : []
-    this.#set([...before, ...this.#items])
+    const present = [...this.#items.values()]
+    const before = Array.isArray(items) ? items.slice(-KEPT).flatMap(each => readItem(each, list)) : []
+    this.#items.clear()
+    for (const item of [...before, ...present]) this.#items.set(item.message.id, item)
+    this.#limit()
     return isOpen === true
       ? { handle: typeof handle === 'string' ? handle : undefined, escalation: readEscalation(escalation, list) }
       : undefined
   }
 
-  #set(items: readonly DeskItem[]): void {
-    this.#items = items
-    this.#views.place(items.length > 0 ? this.#place : undefined)
+  /** Drops the oldest items beyond the limit. */
+  #limit(): void {
+    for (const id of this.#items.keys()) {
+      if (this.#items.size <= KEPT) break
+      this.#items.delete(id)
+    }
+    this.#place()
   }
 
-  readonly #place = (transcript: readonly ConversationMessage[]): readonly ConversationMessage[] => {
+  /** The place of a message behind all that are there. */
+  #anchor(): Anchor {
+    const transcript = this.#views.first.list.transcript()
+    if (this.#end?.transcript === transcript) return this.#end.anchor
+    const index = transcript.findLastIndex(each => keyOf(each) !== undefined)
+    const anchor = { key: keyOf(transcript[index]), skip: transcript.length - 1 - index }
+    this.#end = { transcript, anchor }
+    return anchor
+  }
+
+  /** The lists are placed again when they are read next. */
+  #place(): void {
+    this.#views.place(this.#items.size > 0 ? this.#placed : undefined)
+  }
+
+  readonly #placed = (transcript: readonly ConversationMessage[]): readonly ConversationMessage[] => {
     const indices = new Map(transcript.map((each, index) => [keyOf(each), index]))
     const placed: ConversationMessage[] = []
     let next = 0
-    for (const { anchor, message } of this.#items) {
+    for (const { anchor, message } of this.#items.values()) {
       const index = anchor.key === undefined ? -1 : indices.get(anchor.key)
       const end = index === undefined ? firstAfter(transcript, message.time) : index + 1 + anchor.skip
       while (next < Math.min(end, transcript.length)) placed.push(transcript[next++] as ConversationMessage)

@@ -36,7 +36,7 @@ export class DeskTabs {
     const isKnown = () => signal.aborted || this.#isElsewhere || this.#releases.size > 0
     if (isKnown() || !(await this.#isHeld()) || isKnown()) return
     this.#isElsewhere = true
-    views.change({ desk: { isElsewhere: true, name: undefined, isTyping: false } })
+    views.change({ desk: { isElsewhere: true, waitingSince: undefined, name: undefined, isTyping: false } })
     void this.#hold(signal).then(release => {
       release?.()
       if (signal.aborted) return

@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { DESK_FAILED } from './conversation-error.ts'
+import type { DESK_FAILED, DESK_MESSAGE_FAILED } from './conversation-error.ts'
 import type { OpenLiveDesk } from './live-desk.ts'
 import type { MessageList } from './message-list.ts'
 import type { ViewFacts } from './view-state.ts'
@@ -8,7 +8,12 @@ import type { ViewStore } from './view-store.ts'
 /** An error of the desk, as the snapshot has it. */
 class DeskError extends Error {
   override readonly name = 'DeskError'
-  readonly code: typeof DESK_FAILED = 'DESK_FAILED'
+  readonly code: typeof DESK_FAILED | typeof DESK_MESSAGE_FAILED
+
+  constructor(code: DeskError['code'], message: string, options: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
 }
 
 /** The views of one agent that show its desk. They hold the same transcript: the first one is asked for it, and stores. */
@@ -18,6 +23,8 @@ export class DeskViews {
   readonly #views = new Map<ViewStore, OpenLiveDesk>()
   #first: ViewStore
   #place: Parameters<MessageList['place']>[0]
+  /** The error that was reported last, while it holds. */
+  #error: DeskError | undefined
 
   constructor(agent: AiAgent, first: ViewStore, escalate: OpenLiveDesk) {
     this.#agent = agent
@@ -74,8 +81,18 @@ export class DeskViews {
   }
 
   /** Reports an error of the desk. */
-  fail(message: string, cause: unknown): void {
+  fail(message: string, cause: unknown, code: DeskError['code'] = 'DESK_FAILED'): void {
     this.log('error', message, cause)
-    this.change({ error: new DeskError(message, { cause }) })
+    this.#error = new DeskError(code, message, { cause })
+    this.change({ error: this.#error })
+  }
+
+  /** Removes the error of the desk from the views, since it no longer holds. @param code removes no other error */
+  settle(code = this.#error?.code): void {
+    const error = this.#error
+    if (!error || error.code !== code) return
+    this.#error = undefined
+    for (const store of this.#views.keys())
+      if (store.getSnapshot().error?.error === error) store.change({ error: undefined })
   }
 }

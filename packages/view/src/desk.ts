@@ -13,6 +13,8 @@ import type { ViewStore } from './view-store.ts'
 /** How long a new page waits for the end of the page before, and a message for a store, in milliseconds. */
 const RELOAD_MS = 5_000
 
+const ELSEWHERE = 'The conversation goes on with a colleague in another tab.'
+
 /** The live desk of an agent, which its views share. */
 export type Desk = ReturnType<typeof createDesk>
 
@@ -54,6 +56,8 @@ export function joinDesk(
 function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, before?: ConversationEscalation) {
   const record = new DeskRecord(views, platform.now)
   let connection: DeskConnection | undefined
+  /** The desk that the user has asked for. */
+  let asking: Promise<boolean> | undefined
   let restoring: Promise<void> = Promise.resolve()
 
   /** Begins the parts of a user and a conversation. */
@@ -89,6 +93,16 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
     await restoring
     const escalation = await parts.offer.next()
     if (escalation) open(parts, escalation)
+  }
+
+  /** Opens another desk for an escalation that was offered before. Resolves with false where the host has none now. */
+  const ask = async (parts: typeof present, escalation: ConversationEscalation) => {
+    const before = connection
+    if (!(await parts.tabs.acquire())) return false
+    // The agent has handed over meanwhile.
+    if (connection === before) open(parts, escalation)
+    else if (!record.open) parts.tabs.release()
+    return record.open !== undefined
   }
 
   /** Continues with the desk of the page before. */
@@ -157,8 +171,10 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
      * @throws {MessageError} reason `masking_unavailable`; `invalid` while the desk is open in another tab
      */
     async send(store: ViewStore, text: string, isForAgent: boolean): Promise<string> {
-      if (present.tabs.isElsewhere) throw store.refusal('The conversation goes on with a colleague in another tab.')
+      if (present.tabs.isElsewhere) throw store.refusal(ELSEWHERE)
       if (record.open && connection && !isForAgent) return connection.send(store, text)
+      // The user goes on with the agent, as the error of a desk that has failed proposes.
+      if (!record.open) views.settle()
       return present.offer.watch(store.send(text))
     },
     /**
@@ -173,6 +189,22 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
         throw store.refusal('The chat with this colleague has ended. Pass the text to `send()` to send it again.')
       connection?.deliver(item)
       return true
+    },
+    /**
+     * Opens a desk for the escalation of a message. Resolves with whether one is open.
+     *
+     * @throws {MessageError} reason `invalid` while a desk is open in another tab
+     */
+    async open(store: ViewStore, escalation: ConversationEscalation): Promise<boolean> {
+      const parts = present
+      await restoring
+      await parts.tabs.look()
+      if (parts.tabs.isElsewhere) throw store.refusal(ELSEWHERE)
+      if (record.open) return true
+      asking ??= ask(parts, escalation).finally(() => {
+        asking = undefined
+      })
+      return asking
     },
     /** The user goes back to the agent. */
     end() {

@@ -19,6 +19,7 @@ export type { ConversationFormat } from './export-conversation.ts'
 export type {
   ConversationDesk,
   LiveDesk,
+  LiveDeskContext,
   LiveDeskMessage,
   LiveDeskOptions,
   OpenLiveDesk,

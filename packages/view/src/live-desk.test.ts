@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { countVisitedElements, eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it, vi } from 'vitest'
 import { passing, rejection, sentTo } from '../../client/test/agent-harness.ts'
 import { HostStore } from '../../client/test/host-store.ts'
@@ -242,7 +242,7 @@ describe('a live desk that fails', () => {
     desk.onSend = onSend
     const id = await view.send('hello?')
     await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'failed')
-    expect(view.getSnapshot()).toMatchObject({ error: { code: 'desk_failed' }, desk: { isElsewhere: false } })
+    expect(view.getSnapshot()).toMatchObject({ error: { code: 'desk_message_failed' }, desk: { isElsewhere: false } })
     desk.onSend = () => {}
     await view.retry(id)
     await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'acknowledged')
@@ -321,11 +321,348 @@ describe('a live desk that fails', () => {
     expect(view.getSnapshot().messages.at(-1)?.delivery).toBe('sending')
     await clock.advance(30_000)
     expect(view.getSnapshot().messages.at(-1)?.delivery).toBe('unknown')
-    expect(view.getSnapshot().error?.code).toBe('desk_failed')
+    expect(view.getSnapshot().error?.code).toBe('desk_message_failed')
     view.endDesk()
     await say(view, 'hello', 7)
     expect(shown(view).at(-1)).toBe('agent: You said: hello')
     await leave()
+  })
+})
+
+describe('a live desk that says who is there', () => {
+  it('[VIEW-65] says since when the user waits, and then who has joined', async () => {
+    const { handedOver, desk, clock } = setUp()
+    const { view, leave } = await handedOver()
+    const since = clock.now()
+    await clock.advance(60_000)
+    await view.send('hello?')
+    expect(view.getSnapshot().desk).toEqual({
+      isElsewhere: false,
+      waitingSince: since,
+      name: undefined,
+      isTyping: false,
+    })
+    expect(view.getSnapshot().messages[2]).toMatchObject({ mark: 'desk_opened', authorName: undefined })
+    desk.set({ name: 'Anna' })
+    await eventually(() => view.getSnapshot().desk?.name === 'Anna')
+    expect(view.getSnapshot().desk?.waitingSince).toBeUndefined()
+    expect(view.getSnapshot().messages[2]).toMatchObject({ mark: 'desk_opened', authorName: 'Anna' })
+    desk.leave()
+    await eventually(() => !view.getSnapshot().desk)
+    expect(view.getSnapshot().messages.at(-1)).toMatchObject({ mark: 'desk_closed', authorName: 'Anna' })
+    await leave()
+  })
+
+  it.each<[string, (desk: ScriptedDesk) => void]>([
+    ['writes', desk => desk.say('Good day.')],
+    ['is writing', desk => desk.set({ typing: true })],
+  ])('[VIEW-65] waits no longer when a colleague without a name %s', async (_, act) => {
+    const { handedOver, desk } = setUp()
+    const { view, leave } = await handedOver()
+    expect(view.getSnapshot().desk?.waitingSince).toBeDefined()
+    act(desk)
+    await eventually(() => view.getSnapshot().desk?.waitingSince === undefined)
+    await leave()
+  })
+
+  it('[VIEW-65] keeps both over a reload, and names nobody who has not left', async () => {
+    const { page, handedOver, desk, clock } = setUp()
+    const first = await handedOver()
+    const since = clock.now()
+    await clock.advance(5_000)
+    await turnEventLoop()
+    await first.leave()
+    const second = await page()
+    await eventually(() => second.view.getSnapshot().desk)
+    expect(second.view.getSnapshot().desk?.waitingSince).toBe(since)
+    desk.set({ name: 'Anna' })
+    await eventually(() => second.view.getSnapshot().desk?.name === 'Anna')
+    await turnEventLoop()
+    await second.leave()
+    // The SDK of a vendor knows the name only once it has connected.
+    desk.name = undefined
+    const third = await page()
+    await eventually(() => third.view.getSnapshot().desk)
+    expect(third.view.getSnapshot().desk).toMatchObject({ name: 'Anna', waitingSince: undefined })
+    third.view.endDesk()
+    await eventually(() => !third.view.getSnapshot().desk)
+    expect(third.view.getSnapshot().messages.at(-1)).toMatchObject({ mark: 'desk_closed', authorName: undefined })
+    await third.leave()
+  })
+
+  it('[VIEW-66] removes the error of a message once it has arrived, or the desk has closed', async () => {
+    const { handedOver, desk } = setUp()
+    const { view, leave } = await handedOver()
+    const fail = async (text: string) => {
+      desk.onSend = () => Promise.reject(new Error('cut'))
+      const id = await view.send(text)
+      await eventually(() => view.getSnapshot().error?.code === 'desk_message_failed')
+      desk.onSend = () => {}
+      return id
+    }
+    const first = await fail('one')
+    const second = await fail('two')
+    await view.retry(first)
+    await eventually(() => view.getSnapshot().messages.at(-2)?.delivery === 'acknowledged')
+    // The other one has not arrived.
+    expect(view.getSnapshot().error?.code).toBe('desk_message_failed')
+    await view.retry(second)
+    await eventually(() => !view.getSnapshot().error)
+    await fail('three')
+    desk.leave()
+    await eventually(() => !view.getSnapshot().desk)
+    expect(view.getSnapshot().error).toBeUndefined()
+    await leave()
+  })
+
+  it('[VIEW-66] keeps the error of a desk that has failed until the user goes on, or another desk opens', async () => {
+    const { handedOver, desk } = setUp()
+    const { view, leave } = await handedOver()
+    const [, { id = '' } = {}] = view.getSnapshot().messages
+    desk.failEnded(new Error('cut'))
+    await eventually(() => view.getSnapshot().error?.code === 'desk_failed')
+    expect(await view.openDesk(id)).toBe(true)
+    expect(view.getSnapshot().error).toBeUndefined()
+    desk.failEnded(new Error('cut'))
+    await eventually(() => view.getSnapshot().error?.code === 'desk_failed')
+    await view.send('hello')
+    expect(view.getSnapshot().error).toBeUndefined()
+    await leave()
+  })
+
+  it('[VIEW-66] leaves an error of the agent in place when a message has arrived', async () => {
+    const { handedOver, desk, emulator, session } = setUp()
+    const { view, leave } = await handedOver()
+    desk.onSend = () => Promise.reject(new Error('cut'))
+    const id = await view.send('one')
+    await eventually(() => view.getSnapshot().error?.code === 'desk_message_failed')
+    emulator.control.pushFrame(session(), { persona: 'metadata', role: 'error', content: 'The agent is tired.' })
+    await eventually(() => view.getSnapshot().error?.code !== 'desk_message_failed')
+    desk.onSend = () => {}
+    await view.retry(id)
+    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'acknowledged')
+    expect(view.getSnapshot().error).toBeDefined()
+    await leave()
+  })
+})
+
+describe('a live desk that is asked for again', () => {
+  /** A page whose desk has closed, with the id of the message that hands over. */
+  const left = async (parts: ReturnType<typeof setUp>) => {
+    const opened = await parts.handedOver()
+    parts.desk.leave()
+    await eventually(() => !opened.view.getSnapshot().desk)
+    return { ...opened, id: opened.view.getSnapshot().messages[1]?.id ?? '' }
+  }
+
+  it('[VIEW-68] opens in place, once for any number of calls', async () => {
+    const parts = setUp()
+    const { view, leave, id } = await left(parts)
+    expect(await Promise.all([view.openDesk(id), view.openDesk(id)])).toEqual([true, true])
+    expect(parts.desk.asked).toBe(2)
+    expect(await view.openDesk(id)).toBe(true)
+    expect(parts.desk.asked).toBe(2)
+    await view.send('me again')
+    expect(parts.desk.heard).toEqual(['me again'])
+    expect(shown(view)).toEqual([...HANDED_OVER, '-- desk_closed', '-- desk_opened', 'user: me again'])
+    await leave()
+  })
+
+  it('[VIEW-68] stays closed where the host has none now, and is free for the next time', async () => {
+    const parts = setUp()
+    const { view, leave, id } = await left(parts)
+    parts.desk.isClosed = true
+    expect(await view.openDesk(id)).toBe(false)
+    expect(view.getSnapshot()).toMatchObject({ desk: undefined, error: undefined })
+    parts.desk.isClosed = false
+    expect(await view.openDesk(id)).toBe(true)
+    await leave()
+  })
+
+  it('[VIEW-68] is refused for a message without a hand-over, and without the option', async () => {
+    const parts = setUp()
+    const { view, agent, leave, id } = await left(parts)
+    expect(await rejection(view.openDesk('other'))).toMatchObject({ reason: 'invalid' })
+    expect(await rejection(view.openDesk(view.getSnapshot().messages[0]?.id ?? ''))).toMatchObject({
+      reason: 'invalid',
+    })
+    const other = parts.show(agent)
+    expect(await rejection(other.openDesk(id))).toMatchObject({ reason: 'invalid' })
+    await other.destroy()
+    await leave()
+  })
+
+  it('[VIEW-68] does not open for the next user', async () => {
+    const parts = setUp()
+    const { view, agent, leave, id } = await left(parts)
+    const asked = rejection(view.openDesk(id))
+    await passing(parts.clock, agent.logout())
+    expect(await asked).toMatchObject({ code: 'ABORTED' })
+    expect(parts.desk.asked).toBe(1)
+    await leave()
+  })
+})
+
+describe('a live desk that is given the conversation', () => {
+  it('[VIEW-67] gets the messages of the session as they are shown: masked, and without ids of sessions', async () => {
+    const { page, desk, session } = setUp({ id: MASKING_AGENT })
+    const { view, leave } = await page()
+    await say(view, 'Card 4111 1111 1111 1111, please', 2)
+    await view.send(ASK)
+    await eventually(() => view.getSnapshot().desk, 'a desk')
+    const conversation = desk.opened[0]?.conversation ?? []
+    const messages = view.getSnapshot().messages.slice(0, 4)
+    expect(conversation).toEqual(messages.map(({ sessionId: _, data: __, ...message }) => message))
+    expect(conversation.map(({ author }) => author)).toEqual(['user', 'agent', 'user', 'agent'])
+    expect(JSON.stringify(conversation)).not.toContain('4111')
+    expect(JSON.stringify(conversation)).not.toContain(session())
+    expect(Object.isFrozen(conversation) && Object.isFrozen(conversation[0])).toBe(true)
+    await leave()
+  })
+
+  it('[VIEW-67] gets it after a reload too, with what was said at the desk', async () => {
+    const { page, handedOver, desk } = setUp()
+    const first = await handedOver()
+    desk.say('Good day.')
+    await toShow(first.view, [...HANDED_OVER, 'colleague: Good day.'])
+    await turnEventLoop()
+    await first.leave()
+    const second = await page()
+    await eventually(() => second.view.getSnapshot().desk)
+    expect(desk.opened[1]?.conversation?.map(({ content, mark }) => mark ?? content)).toEqual([
+      ASK,
+      'A colleague takes over.',
+      'desk_opened',
+      'Good day.',
+    ])
+    await second.leave()
+  })
+
+  it('[VIEW-67] gets nothing of an earlier session, nor what the user took back', async () => {
+    const { page, desk, emulator, session, clock } = setUp()
+    const { view, agent, leave } = await page()
+    await say(view, 'in the first session', 2)
+    emulator.control.forgetSession(session())
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    const withdrawn = await view.send('taken back')
+    expect(view.cancel(withdrawn)).toBe(true)
+    await clock.advance(5_000)
+    await eventually(() => agent.isConnected())
+    await view.send(ASK)
+    await eventually(() => view.getSnapshot().desk, 'a desk')
+    expect(view.getSnapshot().messages[0]?.content).toBe('in the first session')
+    expect(desk.opened[0]?.conversation?.map(({ content }) => content)).toEqual([ASK, 'A colleague takes over.'])
+    await leave()
+  })
+
+  it('[VIEW-67] gets nothing with the option that leaves it out', async () => {
+    const { desk, load, show } = setUp()
+    const { agent } = load()
+    const view = show(agent, { escalate: desk.escalate, passesConversation: false })
+    await view.start()
+    await view.send(ASK)
+    await eventually(() => view.getSnapshot().desk, 'a desk')
+    expect(desk.opened[0]).not.toHaveProperty('conversation')
+    await view.destroy()
+    await agent.destroy()
+  })
+})
+
+describe('a live desk that delivers all that was missed', () => {
+  /** What a view does for so many messages that a desk delivers at once, while its snapshots are read. */
+  const deliver = async (count: number) => {
+    const { load, show } = setUp()
+    const { agent } = load()
+    let begin = () => {}
+    const texts = Array.from({ length: count }, (_, index) => ({ text: `text ${index}`, id: `${index}` }))
+    async function* messages() {
+      await new Promise<void>(resolve => {
+        begin = resolve
+      })
+      yield* texts
+      await new Promise(() => {})
+    }
+    const escalate = () => ({ send() {}, end() {}, messages: messages(), ended: new Promise<void>(() => {}) })
+    const view = show(agent, { escalate })
+    await view.start()
+    await view.send(ASK)
+    await eventually(() => view.getSnapshot().desk, 'a desk')
+    let notified = 0
+    view.subscribe(() => {
+      notified++
+      view.getSnapshot()
+    })
+    let tasks = 0
+    const visited = await countVisitedElements(async () => {
+      begin()
+      while (view.getSnapshot().messages.at(-1)?.content !== texts.at(-1)?.text) {
+        tasks++
+        await turnEventLoop()
+      }
+    })
+    expect(shown(view).slice(-2)).toEqual(texts.slice(-2).map(({ text }) => `colleague: ${text}`))
+    expect(view.getSnapshot().unread).toBe(count + 1)
+    await view.destroy()
+    await agent.destroy()
+    return { visited, notified, tasks }
+  }
+
+  it('[VIEW-69] works in proportion to the messages, and gives the page time for other work', async () => {
+    const [some, many] = [await deliver(1_000), await deliver(8_000)]
+    expect(many.visited / 8_000).toBeLessThan(60)
+    expect(many.notified).toBeLessThan(100)
+    expect(many.tasks).toBeGreaterThan(some.tasks + 10)
+  })
+
+  it('[VIEW-69] shows all before it closes', async () => {
+    const { handedOver, desk } = setUp()
+    const { view, leave } = await handedOver()
+    desk.say(...Array.from({ length: 450 }, (_, index) => `text ${index}`))
+    desk.leave()
+    await eventually(() => !view.getSnapshot().desk)
+    expect(shown(view).slice(-2)).toEqual(['colleague: text 449', '-- desk_closed'])
+    expect(shown(view)).toHaveLength(454)
+    await leave()
+  })
+
+  it('[VIEW-69] keeps the order of what was said and written, and of each text so many characters', async () => {
+    const { handedOver, desk } = setUp()
+    const { view, leave } = await handedOver()
+    desk.say('one', 'x'.repeat(200_000))
+    for (let turn = 0; turn < 15; turn++) await undefined
+    await view.send('mine')
+    desk.say('two')
+    await eventually(() => shown(view).at(-1) === 'colleague: two')
+    expect(
+      view
+        .getSnapshot()
+        .messages.slice(3)
+        .map(({ author, content }) => [author, content.length]),
+    ).toEqual([
+      ['colleague', 3],
+      ['colleague', 100_001],
+      ['user', 4],
+      ['colleague', 3],
+    ])
+    await leave()
+  })
+
+  it('[VIEW-69] reads no more stored messages than it keeps', async () => {
+    const { page, handedOver, rewrite } = setUp()
+    const first = await handedOver()
+    await first.leave()
+    rewrite(stored => ({
+      ...stored,
+      items: Array.from({ length: 3_000 }, (_, index) => ({
+        ...stored.items[0],
+        message: { ...stored.items[0]?.message, id: `other ${index}` },
+      })),
+    }))
+    const second = await page()
+    await eventually(() => second.view.getSnapshot().desk)
+    expect(second.view.getSnapshot().messages.length).toBe(1_002)
+    await second.leave()
   })
 })
 

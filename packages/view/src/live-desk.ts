@@ -1,8 +1,11 @@
-import type { ConversationEscalation } from './conversation-message.ts'
+import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 
 /** What a live desk reports. */
 export interface LiveDeskMessage {
-  /** The colleague's text. Without it the item only says that other values of the desk may have changed. */
+  /**
+   * The colleague's text, of which 100,000 characters are kept. Without it the item only says that other values of the desk may have
+   * changed.
+   */
   readonly text?: string | undefined
   /** Id of the message at the desk: a message whose id was shown is not shown again. @default never the same */
   readonly id?: string | undefined
@@ -27,7 +30,10 @@ export interface LiveDesk {
   readonly messages: AsyncIterable<string | LiveDeskMessage>
   /** Whether the colleague is writing. @default false */
   readonly typing?: boolean | undefined
-  /** Name of the colleague, once one has joined. */
+  /**
+   * Name of the colleague, once one has joined: until then the user waits. A colleague without a name has joined with the first text or
+   * with `typing`.
+   */
   readonly name?: string | undefined
   /** Identifies the chat, so that the next page can open it again. @default the chat ends with the page */
   readonly handle?: string | undefined
@@ -37,8 +43,18 @@ export interface LiveDesk {
   end(): void | Promise<void>
 }
 
+/** A message of the conversation before a live desk: masked for the user, without the id of its session, and without further data. */
+export type LiveDeskContext = Omit<ConversationMessage, 'sessionId' | 'data'>
+
 /** How a live desk is opened. */
 export interface LiveDeskOptions {
+  /**
+   * The conversation so far, for the colleague: the messages of the present session as the view shows them, but for those of the user
+   * that were not sent.
+   *
+   * @default left out, where the view has the option `passesConversation: false`
+   */
+  readonly conversation?: readonly LiveDeskContext[]
   /** Handle of the desk that the page before had open. @default a new chat is opened */
   readonly handle?: string
   /**
@@ -59,6 +75,11 @@ export type OpenLiveDesk = (escalation: ConversationEscalation, options: LiveDes
 export interface ConversationDesk {
   /** Whether it is open in another tab: nothing can be sent here. */
   readonly isElsewhere: boolean
+  /**
+   * When the user began to wait for a colleague, in milliseconds since the epoch. Undefined once one has joined, and where it is open in
+   * another tab.
+   */
+  readonly waitingSince: number | undefined
   /** Name of the colleague, once it is known. */
   readonly name: string | undefined
   /** Whether the colleague is writing. */

@@ -30,6 +30,8 @@ export interface KeptFacts {
 export interface MessageList {
   /** The messages in order; the same frozen list until one changes. */
   get(): readonly ConversationMessage[]
+  /** The messages without those that `place()` adds; the same frozen list until one changes. */
+  transcript(): readonly ConversationMessage[]
   find(id: string): ConversationMessage | undefined
   /** The last hand-over. */
   escalation(): ConversationEscalation | undefined
@@ -81,9 +83,14 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   /** The present session. */
   let session: string | undefined
   let snapshot: readonly ConversationMessage[] | undefined
+  let transcript: readonly ConversationMessage[] | undefined
   let placed: Parameters<MessageList['place']>[0]
   /** Messages as their entries alone make them, so that reading an entry again makes the same. */
   const plain = new WeakMap<TranscriptEntry, ConversationMessage>()
+
+  const touch = () => {
+    snapshot = transcript = undefined
+  }
 
   const plainOf = (entry: TranscriptEntry) => {
     let message = plain.get(entry)
@@ -99,7 +106,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     const index = lastIndex(items, isMatch)
     const item = items[index]
     if (!item) return undefined
-    snapshot = undefined
+    touch()
     return (items[index] = changed(item, changes(item)))
   }
 
@@ -119,7 +126,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     if (!id || id === session) return
     session = id
     items = items.map(item => changed(item, { canRate: item.canRate && item.sessionId === id }))
-    snapshot = undefined
+    touch()
   }
 
   const fold = (entry: TranscriptEntry, old?: ConversationMessage) => {
@@ -152,14 +159,16 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     hasQuestion ||= item.canChoose
     escalation = item.escalation ?? escalation
     if (held.length) held = held.filter(waiting => waiting.id !== id)
-    snapshot = undefined
+    touch()
     return item
   }
 
-  const get = () => (snapshot ??= Object.freeze([...(placed?.(items) ?? items), ...held]))
+  const withoutPlaced = () => (transcript ??= Object.freeze([...items, ...held]))
+  const get = () => (snapshot ??= placed ? Object.freeze([...placed(items), ...held]) : withoutPlaced())
 
   return {
     get,
+    transcript: withoutPlaced,
     rate,
     enter,
     find: id => get()[lastIndex(get(), item => item.id === id)],
@@ -169,7 +178,8 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     read(entries) {
       const before = new Map(items.map(item => [item.id, item]))
       items = []
-      escalation = snapshot = undefined
+      escalation = undefined
+      touch()
       hasQuestion = false
       for (const entry of entries) fold(entry, before.get(plainOf(entry)?.id ?? ''))
       const present = session ?? entries.at(-1)?.sessionId
@@ -182,16 +192,16 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       const id = first && plainOf(first)?.id
       const index = items.findIndex(item => item.id === id)
       items = index < 0 ? [] : items.slice(index)
-      snapshot = undefined
+      touch()
     },
     held: () => held,
     hold(messages) {
       held = messages
-      snapshot = undefined
+      touch()
     },
     updateDelivery(id, delivery = deliveryOf(id)) {
       held = held.map(item => (item.id === id ? changed(item, { delivery }) : item))
-      snapshot = undefined
+      touch()
       return change(
         item => item.author === 'user' && item.id === id,
         () => ({ delivery }),

@@ -195,6 +195,14 @@ export function createActions(
         store.change()
       }),
     login: ({ signal } = {}) => login([presence.signal, signal]),
+    openDesk: messageId =>
+      attempt(async (_, stay) => {
+        const { escalation } = store.list.find(messageId) ?? {}
+        const open = desk && (await desk)
+        stay()
+        if (!open || !escalation) throw store.refusal('The view has no live desk for this message.')
+        return open.open(store, escalation)
+      }),
     endDesk() {
       const { departures } = store
       void desk?.then(open => {

@@ -10,6 +10,8 @@ export interface ViewPlatform {
   onOnlineChange(callback: () => void): () => void
   /** Calls back once after so many milliseconds. Returns the undo. */
   setTimer(callback: () => void, ms: number): () => void
+  /** Calls back in another task, as soon as the page has done what waits. @default a timer of the page */
+  queueTask?(callback: () => void): void
   /** Milliseconds since the epoch. */
   now(): number
   /** Locks that the tabs of the browser share, for a live desk: `navigator.locks`. @default each tab is alone */
@@ -52,6 +54,7 @@ export const defaultPlatform: ViewPlatform = {
     const timer = setTimeout(callback, ms)
     return () => clearTimeout(timer)
   },
+  queueTask: callback => void setTimeout(callback),
   now: () => Date.now(),
   get locks() {
     return globalThis.document && globalThis.navigator.locks

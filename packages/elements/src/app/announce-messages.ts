@@ -35,8 +35,10 @@ export function createMessageAnnouncements(): (
           for (const message of fresh) announcer.say(spoken(message, settings))
         })
     const last = messages.findLast(message => message.mark)
-    if (last && last.id !== mark && !isFirst) announcer.say(markText(last, strings))
-    mark = last?.id
+    // The mark of a colleague who joins gets a name.
+    const key = last && `${last.id} ${last.authorName ?? ''}`
+    if (last && key !== mark && !isFirst) announcer.say(markText(last, strings))
+    mark = key
     isFirst = false
     if (isWorking && !wasWorking) announcer.say(strings.working(agentName))
     wasWorking = isWorking

@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationMessage, ConversationView } from '@aiagent/view'
+import type { ConversationDesk, ConversationMessage, ConversationView } from '@aiagent/view'
 import type { ComponentType } from 'preact'
 import type { ChatHost, ChatProperties } from '../chat-options.ts'
 import type { MarkdownOptions } from '../markdown/markdown.tsx'
@@ -31,8 +31,15 @@ export interface ChatSettings
 }
 
 /** What a mark in the list says. */
-export function markText({ mark }: ConversationMessage, strings: ChatStrings): string {
-  return mark === 'desk_opened' ? strings.deskOpened : strings.deskClosed
+export function markText({ mark, authorName }: ConversationMessage, strings: ChatStrings): string {
+  if (mark === 'desk_opened') return authorName ? strings.deskJoined(authorName) : strings.deskOpened
+  return authorName ? strings.deskClosed : strings.deskEnded
+}
+
+/** What is said of a chat with a colleague that is open. */
+export function deskText({ isElsewhere, waitingSince, name }: ConversationDesk, strings: ChatStrings): string {
+  if (isElsewhere) return strings.deskElsewhere
+  return waitingSince === undefined ? strings.deskWith(name ?? strings.colleague) : strings.deskWaiting
 }
 
 /** Ignores a rejection: the snapshot of the view holds the error, and the chat shows it. */

@@ -20,9 +20,14 @@ export function Header({ settings, title, snapshot, trouble, isOnline, hasLine }
   const { strings, subtitle, avatar, isClosable, emit, hasSlotted } = settings
   /** Address of the image that could not be loaded. */
   const [broken, setBroken] = useState<string>()
-  const { state } = snapshot.connection
-  const status =
-    state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin || (trouble && hasLine)
+  const { connection, desk } = snapshot
+  const { state } = connection
+  const isWithColleague = desk?.isElsewhere === false
+  const status = isWithColleague
+    ? desk.waitingSince === undefined
+      ? (desk.name ?? strings.colleague)
+      : ''
+    : state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin || (trouble && hasLine)
       ? ''
       : isOnline
         ? strings.connected
@@ -51,7 +56,7 @@ export function Header({ settings, title, snapshot, trouble, isOnline, hasLine }
             </p>
           )}
           {status && (
-            <p class={isOnline ? 'status connected' : 'status'} part="status">
+            <p class={isOnline || isWithColleague ? 'status connected' : 'status'} part="status">
               {status}
             </p>
           )}

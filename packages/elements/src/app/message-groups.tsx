@@ -19,6 +19,8 @@ interface RowFacts {
   isEnded: boolean
   /** Whether a chat with a colleague is open: the ways to one are not needed then. */
   hasDesk: boolean
+  /** Whether one was open in this conversation. */
+  hadDesk: boolean
   /** Id of the first unread message. */
   divider: string | undefined
   /** Time of the last message that was there when the list was opened. */

@@ -71,6 +71,7 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
               divider,
               isEnded,
               hasDesk: desk !== undefined,
+              hadDesk: messages.some(({ mark }) => mark),
               opened: opened.current,
             })}
             {(isWorking || isTyping) && (

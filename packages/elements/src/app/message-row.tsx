@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ConversationEscalation, ConversationMessage } from '@aiagent/view'
 import { Component, type ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { differ } from '../markdown/differ.ts'
 import { Link } from '../markdown/link.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
@@ -35,6 +36,8 @@ export interface MessageRowProps {
   isEnded: boolean
   /** Whether a chat with a colleague is open. */
   hasDesk: boolean
+  /** Whether one was open in this conversation: then the way to a human leads back to it. */
+  hadDesk: boolean
   /** Whether the lexer is loaded; a change renders the text again. */
   hasLexer: boolean
 }
@@ -114,7 +117,9 @@ export class MessageRow extends Component<MessageRowProps> {
             {canCopy && <Copy settings={settings} text={() => turnText(id, settings)} />}
           </Rating>
         )}
-        {escalation && !hasDesk && <Escalation settings={settings} escalation={escalation} />}
+        {escalation && !hasDesk && (
+          <Escalation settings={settings} id={id} escalation={escalation} hadDesk={props.hadDesk} />
+        )}
         {message.canChoose && !isEnded ? (
           <Options strings={strings} options={options} onTake={option => view.choose(id, option)} />
         ) : (
@@ -339,13 +344,24 @@ const WAYS = { phone: 'phone', sms: 'chat', email: 'mail' } as const
 
 /** The ways to a human. */
 function Escalation({
-  settings: { strings, supportEmail },
+  settings: { strings, view, announcer, supportEmail },
+  id,
   escalation,
+  hadDesk,
 }: {
   settings: ChatSettings
+  id: string
   escalation: ConversationEscalation
+  hadDesk: boolean
 }) {
   const { url } = escalation
+  /** Whether the host has no desk now, as out of hours. */
+  const [isAway, setAway] = useState(false)
+  const openDesk = async () => {
+    if (await view.openDesk(id)) return
+    setAway(true)
+    announcer.say(strings.errorSetup)
+  }
   const ways = escalation.options.flatMap(({ type, value }) => {
     const number = value?.replace(/[^\d+*#]/g, '') ?? ''
     if (type === 'phone' && value) return { type, href: `tel:${number}`, text: strings.call(value) }
@@ -359,14 +375,26 @@ function Escalation({
         <Icon name="person" />
         {strings.escalation}
       </h3>
-      {!url && ways.length === 0 && <p>{strings.escalationNone}</p>}
+      {isAway ? <p>{strings.errorSetup}</p> : !url && ways.length === 0 && !hadDesk && <p>{strings.escalationNone}</p>}
       <div class="escalation-ways">
-        {url && (
-          <a class="button primary" part="button primary-button" href={url} target="_blank" rel="noopener noreferrer">
+        {hadDesk && !isAway ? (
+          <button
+            type="button"
+            class="button primary"
+            part="button primary-button"
+            onClick={event => isFirstClick(event) && shownByView(openDesk())}
+          >
             <Icon name="chat" />
             {strings.escalationLive}
-            <span class="sr"> ({strings.newWindow})</span>
-          </a>
+          </button>
+        ) : (
+          url && (
+            <a class="button primary" part="button primary-button" href={url} target="_blank" rel="noopener noreferrer">
+              <Icon name="chat" />
+              {strings.escalationLive}
+              <span class="sr"> ({strings.newWindow})</span>
+            </a>
+          )
         )}
         {ways.map(({ type, href, text }) => (
           <Way icon={WAYS[type]} href={href} text={text} />

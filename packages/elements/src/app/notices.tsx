@@ -4,7 +4,7 @@ import type { ConversationError, ConversationSnapshot } from '@aiagent/view'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { errorSentence } from '../strings/error-sentence.ts'
-import { type ChatSettings, isFirstClick, shownByView } from './chat-settings.ts'
+import { type ChatSettings, deskText, isFirstClick, shownByView } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
 import { blockedText, useSignIn } from './use-sign-in.ts'
 import { type ConnectionLine, useSecondsUntil } from './use-view.ts'
@@ -25,15 +25,13 @@ export function Notices({ settings, snapshot, line, closed }: NoticesProps) {
   const { strings, view, announcer } = settings
   const error = closed ? undefined : errorText(snapshot.error, strings)
   const { desk } = snapshot
-  const deskText = desk && (desk.isElsewhere ? strings.deskElsewhere : strings.deskWith(desk.name ?? strings.colleague))
+  const ofDesk = desk && deskText(desk, strings)
+  // Who has joined is said with the mark in the list.
+  const spokenOfDesk = desk?.isElsewhere || desk?.waitingSince !== undefined ? ofDesk : undefined
   const { trouble } = line
   const isUnreachable = line.isLong && (trouble === 'connecting' || trouble === 'reconnecting')
   const troubleText = isUnreachable ? strings.unreachable : trouble && strings[trouble]
-  const spoken = closed
-    ? strings.ended
-    : troubleText
-      ? troubleText
-      : (error ?? (desk?.isElsewhere ? deskText : undefined))
+  const spoken = closed ? strings.ended : (troubleText ?? error ?? spokenOfDesk)
   useEffect(() => {
     if (spoken) announcer.say(spoken)
   }, [spoken, announcer])
@@ -54,7 +52,7 @@ export function Notices({ settings, snapshot, line, closed }: NoticesProps) {
       {desk && (
         <div class="notice" part="notice desk">
           <Icon name="person" />
-          <span>{deskText}</span>
+          <span>{ofDesk}</span>
           {!desk.isElsewhere && (
             <button type="button" class="link-button" onClick={view.endDesk}>
               {strings.deskEnd}

@@ -42,6 +42,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     keepsUnread: true,
     onLogin: () => properties.onLogin?.(),
     ...(properties.escalate && { escalate: (...given) => properties.escalate?.(...given) }),
+    passesConversation: attribute('desk-conversation') !== 'none',
   })
   // Where the user can do something, the chat offers that; the rest is for the host.
   const stopReporting = agent.subscribe('phaseChanged', ({ payload }) => {

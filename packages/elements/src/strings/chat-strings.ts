@@ -173,15 +173,23 @@ export interface ChatStrings {
   readonly reload: string
   /** The user's message or action failed. */
   readonly errorAction: string
-  /** The chat with a colleague failed. */
+  /** The chat with a colleague could not be opened, or has ended by an error. */
   readonly errorDesk: string
+  /** A message to a colleague failed, or was not confirmed; the chat continues. */
+  readonly errorDeskMessage: string
   /** Author of a colleague's messages, where the colleague has no name. */
   readonly colleague: string
   /** Mark in the list: the agent's part ends here. */
   readonly deskOpened: string
+  /** Notice until a colleague has joined. */
+  readonly deskWaiting: string
+  /** The same mark once a colleague with this name has joined. */
+  readonly deskJoined: (name: string) => string
   /** Mark in the list: the colleague has left. */
   readonly deskClosed: string
-  /** Notice while a chat with a colleague is open. */
+  /** Mark in the list: the chat has ended in another way. */
+  readonly deskEnded: string
+  /** Notice while a colleague is there. */
   readonly deskWith: (name: string) => string
   /** Button that ends that chat. */
   readonly deskEnd: string

@@ -9,6 +9,7 @@ const CODES: Record<ConversationErrorCode, true> = {
   reload_required: true,
   action_failed: true,
   desk_failed: true,
+  desk_message_failed: true,
   not_available: true,
   agent_destroyed: true,
 }

@@ -11,6 +11,7 @@ const SENTENCES: Readonly<Record<ConversationErrorCode, SentenceName>> = {
   reload_required: 'errorText',
   action_failed: 'errorAction',
   desk_failed: 'errorDesk',
+  desk_message_failed: 'errorDeskMessage',
   not_available: 'errorSetup',
   agent_destroyed: 'ended',
 }

@@ -109,11 +109,12 @@ const FULL = '<style>ai-agent-chat{block-size:100vh}ai-agent-chat::part(frame){b
 /** The chat with a desk, which the page plays: `desk.say(text)`, `desk.type()`. */
 export const WITH_DESK = `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>
 <script>
-const desk = globalThis.desk = { heard: [], opened: [], queue: [], wake() {}, say(text) { this.typing = false; this.queue.push(text); this.wake() },
+const desk = globalThis.desk = { heard: [], opened: [], conversations: [], queue: [], wake() {}, say(text) { this.typing = false; this.queue.push(text); this.wake() },
   type() { this.name = 'Support'; this.typing = true; this.queue.push({}); this.wake() } }
 addEventListener('aiagent-ready', event => { desk.agent = event.detail.agent })
-document.querySelector('ai-agent-chat').escalate = (escalation, { handle, signal }) => {
+document.querySelector('ai-agent-chat').escalate = (escalation, { handle, signal, conversation }) => {
   desk.opened.push(handle ?? 'new')
+  desk.conversations.push(conversation)
   async function* messages() {
     for (;;) {
       while (desk.queue.length) yield desk.queue.shift()
@@ -282,11 +283,23 @@ export const SCENES: readonly Scene[] = [
     async act({ page }) {
       await online(page)
       await ask(page, 'I want to talk to a person', 'A colleague')
-      await page.getByText('You are chatting with Our team').waitFor()
+      await page.getByText('Waiting for a colleague').first().waitFor()
       await page.evaluate("desk.say('Good day, this is Support.')")
       await ask(page, 'My router is broken', 'My router')
       await page.evaluate('desk.type()')
       await page.locator('ai-agent-chat .colleague .working').waitFor()
+    },
+  },
+  {
+    name: 'colleague-waiting',
+    body: WITH_DESK,
+    async act({ page }) {
+      await online(page)
+      await ask(page, 'I want to talk to a person', 'A colleague')
+      await page.getByText('Waiting for a colleague').first().waitFor()
+      await page.evaluate("desk.heard.push = () => { throw new Error('cut') }")
+      await ask(page, 'My router is broken', 'My router')
+      await page.getByText('may not have arrived').first().waitFor()
     },
   },
   {
@@ -296,7 +309,7 @@ export const SCENES: readonly Scene[] = [
       await online(page)
       await ask(page, 'I want to talk to a person', 'A colleague')
       await page.getByRole('button', { name: 'Back to the assistant' }).click()
-      await page.getByText('The colleague has left').last().waitFor()
+      await page.getByText('The chat with our team has ended').last().waitFor()
       await ask(page, 'thanks', 'You said: thanks')
     },
   },
