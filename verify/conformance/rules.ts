@@ -775,6 +775,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'where the script of a page cannot load the code of its element, the element says so in one line and dispatches `aiagent-error`',
   'SEC-100':
     'an action of a view rejects with ABORTED and has no further effect once the user who began it has left; a sign-in of a visitor, and the change of the user that a login() makes, end none',
+  'SEC-101':
+    'a required consent counts for the user who gave it: the chat element asks again once that user has left, and until the answer it requests, stores and shows nothing; a visitor who signs in is not asked again',
   'EL-60':
     'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
   'EL-61':

@@ -93,8 +93,15 @@ export class AiAgentChatElement extends Base {
   readonly #frame: HTMLElement
   /** Values of the properties. */
   readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
+  /** The answer of the present user. */
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
-  #open: { chat: OpenChat; source: unknown } | undefined
+  /** Whether the chat that is open is that of a user who has left, and the next one is to be asked. */
+  #isOfFormer = false
+  /** The agent whose users are followed. */
+  #followed: { agent: AiAgent; stop: () => void } | undefined
+  /** The element's agent while its next user is asked. */
+  #kept: { agent: AiAgent; source: AiAgent | AiAgentConfig } | undefined
+  #open: { chat: OpenChat; source: AiAgent | AiAgentConfig } | undefined
   #isScheduled = false
   /** The check for missing attributes: once for each element. */
   #check: unknown
@@ -141,7 +148,10 @@ export class AiAgentChatElement extends Base {
     return this.#open?.chat.view
   }
 
-  /** Answers the question for consent, for hosts that ask it themselves. */
+  /**
+   * Answers the question for consent, for hosts that ask it themselves. The answer counts until the user leaves, by a sign-out or a change of
+   * the user: call it again for the next one.
+   */
   grantConsent(): void {
     this.#answerConsent(true)
   }
@@ -185,13 +195,27 @@ export class AiAgentChatElement extends Base {
   }
 
   async #apply(): Promise<void> {
-    const isWanted = this.isConnected && !this.#asksConsent
-    const source = isWanted ? this.#source : undefined
-    if (this.#open && !isSame(this.#open.source, source)) {
-      const { chat } = this.#open
+    const wanted = this.isConnected ? this.#source : undefined
+    const source = this.#asksConsent ? undefined : wanted
+    const isOfFormer = this.#isOfFormer
+    this.#isOfFormer = false
+    if (this.agent) this.#follow(this.agent)
+    if (this.#open && (isOfFormer || !isSame(this.#open.source, source))) {
+      const { chat, source: opened } = this.#open
+      const hadFocus = this.#root.activeElement !== null
       this.#open = undefined
       this.removeAttribute('ready')
-      await chat.close()
+      const keepsAgent = isOfFormer && isSame(opened, wanted)
+      if (keepsAgent && !this.agent) this.#kept = { agent: chat.agent, source: opened }
+      const closed = chat.close(keepsAgent)
+      this.#showConsent(hadFocus)
+      await closed
+      return this.#apply()
+    }
+    if (this.#kept && !isSame(this.#kept.source, wanted)) {
+      const { agent } = this.#kept
+      this.#kept = undefined
+      await agent.destroy()
       return this.#apply()
     }
     this.#showConsent()
@@ -202,15 +226,18 @@ export class AiAgentChatElement extends Base {
     if (source === undefined) return
     let newest = source
     // A copy, in which a change is noticed that the host makes in its own object.
-    const opened = copyPlain(source, () => {
-      const current = this.#source
-      if (current && isSame(opened, current)) newest = current
-      return newest
-    })
+    const copy = (): typeof source =>
+      copyPlain(source, () => {
+        const current = this.#source
+        if (current && isSame(opened, current)) newest = current
+        return newest
+      })
+    const opened = this.#kept?.source ?? copy()
     const { openChat } = await import('./app/open-chat.tsx')
     // The element may have been removed or changed while the code was loaded: what follows opens the chat that is wanted now.
-    if (!this.isConnected || !isSame(opened, this.#source)) return
+    if (!this.isConnected || this.#asksConsent || !isSame(opened, this.#source)) return
     this.#open = { source: opened, chat: await openChat(this.#host(opened)) }
+    this.#kept = undefined
     this.#failures = 0
     this.toggleAttribute('ready', true)
     this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
@@ -244,9 +271,31 @@ export class AiAgentChatElement extends Base {
     return [languageAround(this), ...(globalThis.navigator?.languages ?? [])]
   }
 
-  #showConsent(): void {
+  /** The answer of a user counts for that user: asks again when the user of an agent leaves, also while no chat is open. */
+  #follow(agent: AiAgent): void {
+    if (this.#followed?.agent === agent) return
+    this.#followed?.stop()
+    // The agent of a host app may live longer.
+    const element = new WeakRef(this)
+    const stop = agent.subscribe('phaseChanged', ({ payload: { at } }) => {
+      const present = element.deref()
+      if (at === 'leaving' && present) present.#forgetConsent()
+    })
+    this.#followed = { agent, stop }
+  }
+
+  #forgetConsent(): void {
+    this.#consent = 'asked'
+    if (!this.#asksConsent) return
+    this.#isOfFormer = true
+    this.#schedule()
+  }
+
+  /** @param hadFocus whether the question takes the focus, but none of its buttons: the user may be typing */
+  #showConsent(hadFocus = false): void {
     const shown = this.#root.querySelector('.consent')
-    const hasFocus = shown?.contains(this.#root.activeElement) === true
+    const focused = this.#root.activeElement
+    const hasFocus = shown?.contains(focused) === true
     if (!this.isConnected || !this.#asksConsent) {
       this.#wantsFocus ||= hasFocus && 'kept'
       return shown?.remove()
@@ -258,7 +307,10 @@ export class AiAgentChatElement extends Base {
     )
     if (shown) shown.replaceWith(panel)
     else this.#frame.append(panel)
-    if (hasFocus) this.focus()
+    if (hadFocus || (hasFocus && focused === shown)) {
+      panel.tabIndex = -1
+      panel.focus()
+    } else if (hasFocus) this.focus()
   }
 
   #answerConsent(granted: boolean): void {
@@ -271,12 +323,13 @@ export class AiAgentChatElement extends Base {
     return {
       root: this.#root,
       frame: this.#frame,
-      agent: this.agent,
+      agent: this.agent ?? this.#kept?.agent,
       config: this.agent ? undefined : (source as AiAgentConfig),
       properties: this,
       languages: () => this.#languages(),
       attribute: name => this.getAttribute(name),
       hasSlotted: name => this.querySelector(`:scope > [slot="${name}"]`) !== null,
+      follow: agent => this.#follow(agent),
       emit: (name, detail) => this.#emit(name, detail),
     }
   }

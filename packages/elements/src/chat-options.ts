@@ -33,8 +33,9 @@ export interface ChatHost {
   readonly root: ShadowRoot
   /** What the chat is put into. */
   readonly frame: HTMLElement
-  /** The host app's agent; undefined when the chat creates its own from {@link config}. */
+  /** The agent to use; undefined when the chat creates one from {@link config}. */
   readonly agent: AiAgent | undefined
+  /** Configuration of an agent of the element; undefined where the agent is the host app's. */
   readonly config: AiAgentConfig | undefined
   readonly properties: ChatProperties
   /** Wanted languages, the most wanted first. */
@@ -43,6 +44,8 @@ export interface ChatHost {
   attribute(name: string): string | null
   /** Whether a slot of the element has content of the host app. */
   hasSlotted(name: string): boolean
+  /** Watches the agent of the chat, before it starts: the element asks for consent when its user leaves. */
+  follow(agent: AiAgent): void
   /** Dispatches an event on the element. */
   emit(name: string, detail?: unknown): void
 }
@@ -59,6 +62,10 @@ export interface OpenChat {
    * @param isAsked whether the user wants to write; with false no keyboard rises where a finger points. @default true
    */
   focus(isAsked?: boolean): void
-  /** Removes the chat, and ends its own agent. Resolves when the agent has ended. */
-  close(): Promise<void>
+  /**
+   * Removes the chat, and ends the agent of the element. Resolves when the agent has ended.
+   *
+   * @param keepsAgent leaves the agent for the next chat: its user has left, and the next one may have brought a token
+   */
+  close(keepsAgent?: boolean): Promise<void>
 }

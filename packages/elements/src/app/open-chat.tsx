@@ -37,6 +37,7 @@ function leavesToSignIn({ agent, config, properties }: ChatHost): boolean {
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root, frame, properties, attribute } = host
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
+  host.follow(agent)
   const view = createConversationView(agent, {
     interactive: false,
     keepsUnread: true,
@@ -128,7 +129,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     view,
     update: () => shownByView(load()),
     focus: (isAsked = true) => focusNext(root, isAsked),
-    async close() {
+    async close(keepsAgent = false) {
       isClosed = true
       stopReporting()
       stopKeeping()
@@ -136,8 +137,10 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       render(null, mount)
       mount.remove()
       announcer.region.remove()
+      // The stores of a user who has left are not waited for, and a sign-in that goes on is for the next chat.
+      if (keepsAgent) return void Promise.allSettled([view.leave(), view.destroy()])
       await view.destroy()
-      if (!host.agent) await agent.destroy()
+      if (host.config) await agent.destroy()
     },
   }
 }
