@@ -616,6 +616,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`openDesk()` opens a live desk again for a hand-over, once for any number of calls, and for no other user',
   'VIEW-69':
     'the work for the messages of a live desk grows in proportion to their number and leaves the page time, and what is kept and read of them is limited',
+  'VIEW-70':
+    'an export has the words of the caller, natural English by default, times in the given time zone with its name, and the marks of Markdown that its format has',
   'VIEW-43':
     'with `resume`, a live desk is opened again with its handle after a reload, with each of its messages once and at its place, and it does not depend on the connection to the service',
   'VIEW-44':
@@ -821,6 +823,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-91':
     'the way to a human leads back to the live desk in place once one was open, and to its address where the host has no desk now',
   'EL-92': 'the chat element passes the conversation to the live desk, and not with `desk-conversation="none"`',
+  'EL-93':
+    'the chat element saves the conversation as text without marks of Markdown, in the language and the time zone of the user, as a file with the agent and the date in its name',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-51':

@@ -4,7 +4,8 @@
  */
 
 /** @typedef {{ id: string, from: 'customer' | 'colleague', text: string, at: number }} Message */
-/** @typedef {{ id: string, startedAt: number, state: 'waiting' | 'open' | 'ended', name?: string, isTyping: boolean, messages: Message[] }} Chat */
+/** @typedef {{ from: 'customer' | 'agent' | 'colleague', name?: string, text: string, at: number }} Context A message before the chat. */
+/** @typedef {{ id: string, startedAt: number, state: 'waiting' | 'open' | 'ended', name?: string, isTyping: boolean, conversation: Context[], messages: Message[] }} Chat */
 /**
  * @typedef {object} DeskOptions
  * @property {string} url Address of the emulator.
@@ -43,8 +44,9 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
   const empty = create('p', { class: 'desk-empty' }, 'No conversation yet. Ask the agent for a human to open one.')
   const heading = create('h2', { tabindex: '-1' })
   const state = create('p', { class: 'desk-state' })
-  const messages = create('ol', {})
-  const log = create('div', { class: 'desk-log', role: 'log', 'aria-label': 'Messages', tabindex: '0' }, messages)
+  const before = create('ol', { class: 'desk-before', 'aria-label': 'Before the hand-over' })
+  const messages = create('ol', { 'aria-label': 'With you' })
+  const log = create('div', { class: 'desk-log', role: 'log', 'aria-label': 'Messages', tabindex: '0' }, before, messages)
   const name = create('input', { value: 'Support', autocomplete: 'off', required: '' })
   const text = create('textarea', { rows: '2', autocomplete: 'off' })
   const send = create('button', { class: 'desk-send' }, 'Send')
@@ -103,6 +105,7 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
     drafts.set(chosen, text.value)
     chosen = id
     text.value = drafts.get(id) ?? ''
+    before.replaceChildren()
     messages.replaceChildren()
     render()
   }
@@ -143,15 +146,11 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
     heading.textContent = titleOf(chat)
     state.textContent = describe(chat)
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 24
+    before.hidden = chat.conversation.length === 0
+    for (const message of chat.conversation.slice(before.children.length))
+      before.append(messageItem(message, message.name ?? AUTHORS[message.from]))
     for (const message of chat.messages.slice(messages.children.length))
-      messages.append(
-        create(
-          'li',
-          { class: `desk-from-${message.from}` },
-          create('small', {}, message.from === 'customer' ? 'Customer' : 'You', ' ', timeOf(message.at)),
-          create('p', { dir: 'auto' }, message.text),
-        ),
-      )
+      messages.append(messageItem(message, message.from === 'customer' ? AUTHORS.customer : 'You'))
     if (isAtEnd) log.scrollTop = log.scrollHeight
     const hadFocus = form.contains(document.activeElement)
     form.hidden = chat.state === 'ended'
@@ -232,6 +231,18 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
 }
 
 const NO_ANSWER = 'The emulator does not answer. The next attempt follows in a second.'
+
+/** Authors without a name. */
+const AUTHORS = { customer: 'Customer', agent: 'Agent', colleague: 'Colleague' }
+
+/** @param {Context} message @param {string} author */
+const messageItem = ({ from, text, at }, author) =>
+  create(
+    'li',
+    { class: `desk-from-${from}` },
+    create('small', {}, author, ' ', timeOf(at)),
+    create('p', { dir: 'auto' }, text),
+  )
 
 /** @param {Chat} chat */
 const titleOf = chat => `Chat ${chat.id.slice('chat-'.length)}`

@@ -9,7 +9,7 @@ import type {
 } from '@aiagent/client'
 import type { ConversationError, ConversationRemedy } from './conversation-error.ts'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
-import type { ConversationFormat } from './export-conversation.ts'
+import type { ConversationFormat, ExportOptions } from './export-conversation.ts'
 import type { ConversationDesk, OpenLiveDesk } from './live-desk.ts'
 import type { SignalListener } from './signals.ts'
 import type { ViewPlatform } from './view-platform.ts'
@@ -208,8 +208,13 @@ export interface ConversationView {
   readonly markRead: () => void
   /** What the agent does or waits for at this moment, as `AiAgent.explain()`. */
   readonly explain: () => Promise<Explanation>
-  /** The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call. */
-  readonly export: (format: ConversationFormat) => Promise<string>
+  /**
+   * The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call.
+   *
+   * @param options words in the language of the user, and the time zone
+   * @throws {RangeError} when the time zone is unknown
+   */
+  readonly export: (format: ConversationFormat, options?: ExportOptions) => Promise<string>
   /**
    * Calls back with each step of the conversation, for statistics: see {@link ConversationSignal}. Returns the undo. The code for it loads
    * with the first listener, which is best added before `start()`. With `resume` a step is not reported again after a reload; of tabs

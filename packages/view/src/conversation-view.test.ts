@@ -416,7 +416,7 @@ describe('the facts of a view', () => {
     const { view } = await openView()
     await say(view, 'sources', 2)
     const time = new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ')
-    expect((await view.export('text')).split('\n').slice(0, 2)).toEqual([`user (${time}):`, 'sources'])
+    expect((await view.export('text')).split('\n').slice(0, 2)).toEqual([`You (${time} UTC):`, 'sources'])
     expect(await view.export('text')).toContain('- Manual: https://docs.example.test/manual')
     expect(await view.export('markdown')).toContain('- [Manual](https://docs.example.test/manual)')
     const { messages } = view.getSnapshot()
@@ -442,7 +442,7 @@ describe('the facts of a view', () => {
       const { openView, session, emulator } = setUpView({ reply: () => [] })
       const { view } = await openView()
       await view.send('mine')
-      const heads = ['user (2026-11-28 13:00:00):', '**user** (2026-11-28 13:00:00)']
+      const heads = ['You (2026-11-28 13:00:00 UTC):', '**You** (2026-11-28 13:00:00 UTC)']
       const forged = heads.map(head => `${end}${end}${head}${end}I agree.`).join('')
       emulator.control.pushFrame(session(), {
         persona: 'agent',
@@ -453,22 +453,97 @@ describe('the facts of a view', () => {
       await eventually(() => view.getSnapshot().messages.length === 2)
       const lines = async (format: 'text' | 'markdown') =>
         (await view.export(format)).split(/[\n\r\v\u0085\u2028\u2029]/)
-      expect((await lines('text')).filter(line => line.startsWith('user'))).toHaveLength(1)
-      expect((await lines('markdown')).filter(line => /^\**user/.test(line))).toHaveLength(1)
+      expect((await lines('text')).filter(line => line.startsWith('You'))).toHaveLength(1)
+      expect((await lines('markdown')).filter(line => /^\**You/.test(line))).toHaveLength(1)
       const others = (await lines('text')).slice(3)
-      expect(others[0]).toMatch(/^agent /)
+      expect(others[0]).toMatch(/^Assistant – /)
       expect(others.slice(1).every(line => line === '' || line.startsWith('  '))).toBe(true)
       expect((await lines('markdown')).slice(6).every(line => line.startsWith('>'))).toBe(true)
       const [, answer] = view.getSnapshot().messages
       const named = {
         ...answer,
         author: 'colleague',
-        authorName: `user (2026-11-28 13:00:00): I agree${forged}`,
+        authorName: `You (2026-11-28 13:00:00 UTC): I agree${forged}`,
       } as const
       for (const format of ['text', 'markdown'] as const)
-        expect(exportConversation([named as ConversationMessage], format)).not.toMatch(/^\**user/m)
+        expect(exportConversation([named as ConversationMessage], format)).not.toMatch(/^\**You/m)
     },
   )
+
+  /** What an export is about: a text of the user, an answer, and a chat with a colleague. */
+  const exportable = (() => {
+    const at = (author: 'user' | 'agent' | 'colleague', content: string, more: object = {}) =>
+      ({ author, authorName: undefined, mark: undefined, time: Date.UTC(2026, 6, 1, 22, 30), content, sources: [], ...more }) as never
+    return [
+      at('user', '2. *wichtig* [x]\n# eins'),
+      at('agent', 'Das ist **fett**.', { authorName: 'Hilfe', sources: [{ title: 'Handbuch', url: undefined }] }),
+      at('colleague', '', { mark: 'desk_opened' }),
+      at('colleague', '', { mark: 'desk_opened', authorName: 'Anna' }),
+      at('colleague', 'Hallo', { authorName: 'Anna' }),
+      at('colleague', '', { mark: 'desk_closed', authorName: 'Anna' }),
+      at('colleague', '', { mark: 'desk_closed' }),
+    ] as readonly ConversationMessage[]
+  })()
+
+  it('[VIEW-70] export the conversation in German, with the time and the name of the zone', () => {
+    const labels = {
+      you: 'Sie',
+      agent: 'Assistenz',
+      colleague: 'Unser Team',
+      sources: 'Quellen',
+      deskOpened: 'Die Assistenz hat übergeben.',
+      deskJoined: (name: string) => `${name} ist jetzt dabei`,
+      deskClosed: 'Der Mensch hat den Chat verlassen.',
+      deskEnded: 'Der Chat ist beendet.',
+    }
+    const options = { labels, timeZone: 'Europe/Berlin', toText: (text: string) => text.replaceAll('*', '') }
+    const at = '2026-07-02 00:30:00 Europe/Berlin'
+    expect(exportConversation(exportable, 'text', options).split('\n')).toEqual([
+      `Sie (${at}):`,
+      '2. *wichtig* [x]',
+      '# eins',
+      '',
+      `Assistenz – Hilfe (${at}):`,
+      '  Das ist fett.',
+      '  Quellen:',
+      '  - Handbuch',
+      '',
+      `[Die Assistenz hat übergeben.] (${at})`,
+      '',
+      `[Anna ist jetzt dabei] (${at})`,
+      '',
+      `Unser Team – Anna (${at}):`,
+      '  Hallo',
+      '',
+      `[Der Mensch hat den Chat verlassen.] (${at})`,
+      '',
+      `[Der Chat ist beendet.] (${at})`,
+    ])
+    // Marks of Markdown are those of the agent, and what the user has written stays text.
+    expect(exportConversation(exportable, 'markdown', options)).toContain(
+      `**Sie** (${at})\n\n2\\. \\*wichtig\\* \\[x\\]\n\\# eins\n\n**Assistenz – Hilfe** (${at})\n\n> Das ist **fett**.`,
+    )
+  })
+
+  it('[VIEW-70] export the conversation in Arabic', () => {
+    const labels = { you: 'أنت', agent: 'المساعد', sources: 'المصادر', deskJoined: (name: string) => `انضم ${name} إلى المحادثة` }
+    const at = '2026-07-02 01:30:00 Asia/Riyadh'
+    const text = exportConversation(exportable, 'text', { labels, timeZone: 'Asia/Riyadh' })
+    expect(text.split('\n')[0]).toBe(`أنت (${at}):`)
+    expect(text).toContain(`\nالمساعد – Hilfe (${at}):\n  Das ist **fett**.\n  المصادر:\n  - Handbuch`)
+    expect(text).toContain(`[انضم Anna إلى المحادثة] (${at})`)
+    // Words that the caller has not given are English.
+    expect(text).toContain('Colleague – Anna')
+  })
+
+  it('[VIEW-70] export in UTC without a time zone, and in no unknown one', async () => {
+    expect(exportConversation(exportable, 'text')).toContain('You (2026-07-01 22:30:00 UTC):')
+    const { openView } = setUpView({ reply })
+    const { view } = await openView()
+    await say(view, 'sources', 2)
+    expect(await rejection(view.export('text', { timeZone: 'Mars/Olympus' }))).toBeInstanceOf(RangeError)
+    expect(await view.export('text', { timeZone: 'Asia/Tokyo' })).toContain('Asia/Tokyo):\nsources')
+  })
 })
 
 it('[REL-280] start() that nobody awaits leaves no unhandled rejection when the agent is destroyed', async () => {

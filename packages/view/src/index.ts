@@ -15,7 +15,7 @@ export type {
   ConversationViewOptions,
 } from './conversation-snapshot.ts'
 export { createConversationView } from './conversation-view.ts'
-export type { ConversationFormat } from './export-conversation.ts'
+export type { ConversationFormat, ExportLabels, ExportOptions } from './export-conversation.ts'
 export type {
   ConversationDesk,
   LiveDesk,

@@ -107,7 +107,7 @@ describe('a live desk', () => {
     expect(desk.isOpen).toBe(false)
     const text = await view.export('text')
     expect(text).toMatch(
-      /\[colleague continues\][\s\S]*colleague Support \(.*\):\n {2}Good day, this is Support\.[\s\S]*\[Support has left\]/,
+      /\[Support has joined\][\s\S]*Colleague – Support \(.*\):\n {2}Good day, this is Support\.[\s\S]*\[The colleague has left\./,
     )
     await leave()
   })

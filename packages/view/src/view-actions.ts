@@ -213,11 +213,11 @@ export function createActions(
     clearError: () => store.change({ error: undefined }),
     markRead: store.markRead,
     explain: () => agent.explain(),
-    async export(format) {
+    async export(format, options) {
       const stay = bind()
       const { exportConversation } = await import('./export-conversation.ts')
       stay()
-      return exportConversation(store.list.get(), format)
+      return exportConversation(store.list.get(), format, options)
     },
   }
 }

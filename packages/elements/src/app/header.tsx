@@ -63,7 +63,7 @@ export function Header({ settings, title, snapshot, trouble, isOnline, hasLine }
         </div>
       </slot>
       {hasSlotted('header') && <span class="heading" />}
-      {snapshot.messages.length > 0 && <Menu settings={settings} />}
+      {snapshot.messages.length > 0 && <Menu settings={settings} title={title} />}
       {isClosable && (
         <button type="button" class="icon-button" aria-label={strings.close} onClick={() => emit('aiagent-close')}>
           <Icon name="close" />
@@ -74,7 +74,7 @@ export function Header({ settings, title, snapshot, trouble, isOnline, hasLine }
 }
 
 /** Actions on the whole conversation: a button that shows and hides a list of buttons. */
-function Menu({ settings }: { settings: ChatSettings }) {
+function Menu({ settings, title }: { settings: ChatSettings; title: string }) {
   const { strings, view } = settings
   const [isOpen, setOpen] = useState(false)
   const [isAsking, setAsking] = useState(false)
@@ -144,7 +144,7 @@ function Menu({ settings }: { settings: ChatSettings }) {
             </>
           ) : (
             <>
-              <button type="button" onClick={act(() => downloadConversation(settings))}>
+              <button type="button" onClick={act(() => downloadConversation(settings, title))}>
                 <Icon name="download" />
                 {strings.download}
               </button>

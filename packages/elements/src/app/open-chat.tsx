@@ -26,9 +26,9 @@ const shownWithout = () => {}
 type OptionalParts = Pick<ChatSettings, 'Reasoning' | 'Copy'>
 
 /** Whether a sign-in leaves the page, as far as the element knows: an agent of the host has its own options. */
-function leavesToSignIn({ agent, config, properties }: ChatHost): boolean {
-  if (agent || properties.onLogin) return false
-  const { auth, authScheme } = config ?? {}
+function leavesToSignIn({ config, properties }: ChatHost): boolean {
+  if (!config || properties.onLogin) return false
+  const { auth, authScheme } = config
   const own = Object(Object(auth).config) as { authScheme?: unknown }
   return (auth ? (own.authScheme ?? 'redirect') : authScheme) === 'redirect'
 }

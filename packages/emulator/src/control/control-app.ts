@@ -91,8 +91,8 @@ export function createControlApp({ control, desk, faults, isConnected, settings,
     while (stateOf(desk.chats) === c.req.query('seen'))
       if ((await waits.untilCalled(desk.listeners, c.req.raw.signal)) === 'gone')
         return refuse(c, 503, 'The service has stopped.')
-    const chats = desk.chats.map(({ id, startedAt, state, name, isTyping, messages }) => {
-      return { id, startedAt, state, name, isTyping, messages }
+    const chats = desk.chats.map(({ id, startedAt, state, name, isTyping, conversation, messages }) => {
+      return { id, startedAt, state, name, isTyping, conversation, messages }
     })
     return c.json({ state: stateOf(desk.chats), chats })
   })

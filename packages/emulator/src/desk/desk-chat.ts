@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { DeskContext } from './desk-context.ts'
 
 /** A message of a chat with a colleague. */
 export interface DeskMessage {
@@ -22,6 +23,8 @@ export interface DeskChatRecord {
   state: 'waiting' | 'open' | 'ended'
   /** Name of the colleague who has joined. */
   name?: string
+  /** The conversation before the chat, oldest first. @default none */
+  readonly conversation?: readonly DeskContext[]
   /** All messages, oldest first. */
   readonly messages: DeskMessage[]
 }
@@ -73,6 +76,11 @@ export class DeskChat {
   /** Whether the colleague is writing. */
   get isTyping(): boolean {
     return this.#isTyping
+  }
+
+  /** The conversation with the agent before the chat, as far as the customer's page has passed it; oldest first. */
+  get conversation(): readonly DeskContext[] {
+    return this.#record.conversation ?? []
   }
 
   /** All messages, oldest first. */

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
 import type { StateStore } from '../state/state-store.ts'
 import { DeskChat, type DeskChatRecord } from './desk-chat.ts'
+import { type DeskContext, fittingContext } from './desk-context.ts'
 
 const DOCUMENT = 'desk'
 /** Chats that are kept; of more, the oldest ended ones are dropped. */
@@ -15,6 +16,15 @@ const MessageSchema = v.object({
   text: v.string(),
   at: v.number(),
 })
+/** The conversation before a chat, as a page sends it. */
+export const ConversationSchema = v.array(
+  v.object({
+    from: v.picklist(['customer', 'agent', 'colleague']),
+    name: v.exactOptional(v.string()),
+    text: v.string(),
+    at: v.number(),
+  }),
+)
 const StateSchema = v.object({
   version: v.literal(1),
   chats: v.array(
@@ -24,6 +34,7 @@ const StateSchema = v.object({
       startedAt: v.number(),
       state: v.picklist(['waiting', 'open', 'ended']),
       name: v.exactOptional(v.string()),
+      conversation: v.exactOptional(ConversationSchema),
       messages: v.array(MessageSchema),
     }),
   ),
@@ -79,11 +90,23 @@ export class Desk {
     return this.#chats.get(handle)
   }
 
-  /** Opens a chat for a customer. A repetition has no effect. @returns false when too many chats wait already */
-  open(handle: string): boolean {
+  /**
+   * Opens a chat for a customer. A repetition has no effect.
+   *
+   * @param before the conversation before the chat, of which the end is kept
+   * @returns false when too many chats wait already
+   */
+  open(handle: string, before: readonly DeskContext[] = []): boolean {
     if (this.#chats.has(handle)) return true
     if (this.chats.filter(({ state }) => state === 'waiting').length >= WAITING_LIMIT) return false
-    this.#add(handle, { id: `chat-${this.#lastId + 1}`, startedAt: this.#clock.now(), state: 'waiting', messages: [] })
+    const conversation = fittingContext(before)
+    this.#add(handle, {
+      id: `chat-${this.#lastId + 1}`,
+      startedAt: this.#clock.now(),
+      state: 'waiting',
+      ...(conversation.length > 0 && { conversation }),
+      messages: [],
+    })
     for (const [key, { state }] of this.#chats)
       if (this.#chats.size > CHAT_LIMIT && state === 'ended') this.#chats.delete(key)
     this.#change()

@@ -161,6 +161,30 @@ describe('the desk of the emulator', () => {
     expect((await joined).id).toBe('chat-2')
   })
 
+  it('[PLAY-10] shows the colleague the conversation, also after a restart', async () => {
+    const store = createMemoryStore()
+    const { page, emulator } = setUp({ store, id: 'billing' })
+    const { view } = await page()
+    await say(view, 'Card 4111 1111 1111 1111, please', 2)
+    await view.send(ASK)
+    const { conversation } = await emulator.desk.join()
+    expect(conversation.map(({ from }) => from)).toEqual(['customer', 'agent', 'customer', 'agent'])
+    expect(conversation.at(-1)?.text).toBe('A colleague takes over.')
+    expect(JSON.stringify(conversation)).not.toContain('4111')
+    emulator.close()
+    expect(setUp({ store }).emulator.desk.chats[0]?.conversation).toEqual(conversation)
+  })
+
+  it('[PLAY-10] keeps of a long conversation the end', () => {
+    const { desk } = setUp().emulator
+    const messages = (count: number, text: string) =>
+      Array.from({ length: count }, (_, at) => ({ from: 'agent', text, at }) as const)
+    desk.open('a'.repeat(32), messages(1_000, 'short'))
+    desk.open('b'.repeat(32), messages(100, 'x'.repeat(30_000)))
+    desk.open('c'.repeat(32), messages(1, 'x'.repeat(200_000)))
+    expect(desk.chats.map(({ conversation }) => conversation.map(({ at }) => at)[0])).toEqual([800, 97, undefined])
+  })
+
   it('[PLAY-10] opens no chat while it is closed', async () => {
     const { page, emulator } = setUp({ settings: { desk: 'closed' } })
     const { view } = await page()

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type DeskContext, fittingContext } from './desk-context.ts'
 
 /** How {@link emulatorDesk} reaches the emulator. */
 export interface EmulatorDeskOptions {
@@ -39,6 +40,14 @@ interface ChatState {
   readonly messages: readonly { readonly id: string; readonly text: string; readonly at: number }[]
 }
 
+/** What the emulator reads of a message of the conversation before the chat. */
+interface ContextMessage {
+  readonly author: 'user' | 'agent' | 'colleague'
+  readonly authorName: string | undefined
+  readonly content: string
+  readonly time: number
+}
+
 /** A view marks a message as `unknown` after 30 seconds; until then it is known whether it has arrived. */
 const SEND_LIMIT_MS = 25_000
 const END_LIMIT_MS = 10_000
@@ -56,7 +65,7 @@ class DeskRefusal extends Error {
  * Opens chats at the desk of an emulator, for the option `escalate` of a view and the property `escalate` of
  * `<ai-agent-chat>`. A colleague answers on the page `/desk` of a served emulator, or a test with `emulator.desk`.
  *
- * Lost connections are opened again: nothing is lost or repeated.
+ * The colleague reads the conversation that the view passes. Lost connections are opened again: nothing is lost or repeated.
  *
  * @returns a function that returns undefined for an escalation other than a live chat
  */
@@ -65,9 +74,13 @@ export function emulatorDesk({
   fetch = (...given) => globalThis.fetch(...given),
 }: EmulatorDeskOptions): (
   escalation: { readonly type: string },
-  options: { readonly handle?: string; readonly signal: AbortSignal },
+  options: {
+    readonly handle?: string
+    readonly conversation?: readonly ContextMessage[]
+    readonly signal: AbortSignal
+  },
 ) => EmulatorLiveDesk | undefined {
-  return ({ type }, { handle: known, signal }) => {
+  return ({ type }, { handle: known, conversation = [], signal }) => {
     if (type !== 'live') return undefined
     const handle = known ?? newHandle()
     const address = `${url.replace(/\/+$/, '')}/live-desk/${handle}`
@@ -100,7 +113,9 @@ export function emulatorDesk({
       }
     }
 
-    const opening = known === undefined ? call('PUT', '', [signal]) : Promise.resolve()
+    const context = contextOf(conversation)
+    const body = context.length > 0 ? JSON.stringify({ conversation: context }) : undefined
+    const opening = known === undefined ? call('PUT', '', [signal], body) : Promise.resolve()
     opening.catch(() => {})
     let previous: Promise<unknown> = opening
     let state: Partial<ChatState> = {}
@@ -158,6 +173,15 @@ export function emulatorDesk({
       },
     }
   }
+}
+
+/** The conversation as the emulator keeps it: what has a text, and of that the end. */
+function contextOf(messages: readonly ContextMessage[]): readonly DeskContext[] {
+  return fittingContext(
+    messages.flatMap(({ author, authorName: name, content: text, time: at }) =>
+      text ? [author === 'user' ? { from: 'customer', text, at } : { from: author, ...(name && { name }), text, at }] : [],
+    ),
+  )
 }
 
 /** Cannot be guessed, in contrast to the ids of the emulator, which follow from its seed. */

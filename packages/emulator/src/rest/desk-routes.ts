@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { Desk } from '../desk/desk.ts'
+import { ConversationSchema, type Desk } from '../desk/desk.ts'
 import type { DeskChat } from '../desk/desk-chat.ts'
 import type { PendingWaits } from '../faults/pending-waits.ts'
 import type { EmulatorSettings } from '../settings.ts'
@@ -16,6 +16,7 @@ interface DeskRouteParts {
 
 /** A handle that cannot be guessed: it proves that a request comes from the customer of the chat. */
 const HANDLE = /^[\w-]{32,200}$/
+const OpeningSchema = v.object({ conversation: v.optional(ConversationSchema, []) })
 const MessageSchema = v.object({ id: v.pipe(v.string(), v.minLength(1)), text: v.string() })
 
 /** What a customer's page may do at the desk: the transport of `emulatorDesk()`. The handle replaces a token. */
@@ -31,7 +32,11 @@ export function addDeskRoutes({ at }: Pick<RouteTable, 'at'>, { desk, settings, 
       const handle = param(c, 'handle')
       if (!HANDLE.test(handle)) throw new RestError(400, '006', 'The handle needs at least 32 letters or digits.')
       if (settings.desk === 'closed' && !desk.find(handle)) throw new RestError(409, '006', 'The desk is closed.')
-      if (!desk.open(handle)) throw new RestError(409, '006', 'Too many chats wait for a colleague.')
+      const body = requestBody(c)
+      const read = v.safeParse(OpeningSchema, body ? parsed(body) : {})
+      if (!read.success)
+        throw new RestError(400, '001', 'The body must be { "conversation": [{ "from": …, "text": …, "at": … }] }.')
+      if (!desk.open(handle, read.output.conversation)) throw new RestError(409, '006', 'Too many chats wait for a colleague.')
       return c.json({})
     },
     // Answered once the state differs from the one that the page has seen.

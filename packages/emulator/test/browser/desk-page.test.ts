@@ -65,6 +65,28 @@ describe.skipIf(!hasChromium())('the desk page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('[PLAY-11] shows the conversation before the chat', async () => {
+    const { desk } = server.emulator
+    desk.open(WAITING, [
+      { from: 'customer', text: 'My router <b>blinks</b>', at: 1 },
+      { from: 'agent', name: 'Help Centre', text: 'A colleague takes over.', at: 2 },
+    ])
+    desk.open(OTHER)
+    await page.getByRole('button', { name: 'Chat 1 waiting' }).click()
+    const before = page.getByRole('list', { name: 'Before the hand-over' })
+    await expect
+      .poll(() => before.locator('p').allTextContents())
+      .toEqual(['My router <b>blinks</b>', 'A colleague takes over.'])
+    expect(await before.locator('small').last().textContent()).toContain('Help Centre')
+    desk.chats[0]?.receive('1', 'hello?')
+    await page.getByText('hello?').last().waitFor()
+    expect(await messages()).toHaveLength(3)
+    expect(await examineByAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Chat 2 waiting' }).click()
+    await expect.poll(() => before.isVisible()).toBe(false)
+    expect(complaints).toEqual([])
+  })
+
   it('[PLAY-11] sends nothing with the Enter that confirms a composition', async () => {
     const { desk } = server.emulator
     desk.open(WAITING)
