@@ -46,7 +46,12 @@ export function showDesk(root, { url, fetch, onWaiting = () => {} }) {
   const state = create('p', { class: 'desk-state' })
   const before = create('ol', { class: 'desk-before', 'aria-label': 'Before the hand-over' })
   const messages = create('ol', { 'aria-label': 'With you' })
-  const log = create('div', { class: 'desk-log', role: 'log', 'aria-label': 'Messages', tabindex: '0' }, before, messages)
+  const log = create(
+    'div',
+    { class: 'desk-log', role: 'log', 'aria-label': 'Messages', tabindex: '0' },
+    before,
+    messages,
+  )
   const name = create('input', { value: 'Support', autocomplete: 'off', required: '' })
   const text = create('textarea', { rows: '2', autocomplete: 'off' })
   const send = create('button', { class: 'desk-send' }, 'Send')

@@ -473,7 +473,15 @@ describe('the facts of a view', () => {
   /** What an export is about: a text of the user, an answer, and a chat with a colleague. */
   const exportable = (() => {
     const at = (author: 'user' | 'agent' | 'colleague', content: string, more: object = {}) =>
-      ({ author, authorName: undefined, mark: undefined, time: Date.UTC(2026, 6, 1, 22, 30), content, sources: [], ...more }) as never
+      ({
+        author,
+        authorName: undefined,
+        mark: undefined,
+        time: Date.UTC(2026, 6, 1, 22, 30),
+        content,
+        sources: [],
+        ...more,
+      }) as never
     return [
       at('user', '2. *wichtig* [x]\n# eins'),
       at('agent', 'Das ist **fett**.', { authorName: 'Hilfe', sources: [{ title: 'Handbuch', url: undefined }] }),
@@ -526,7 +534,12 @@ describe('the facts of a view', () => {
   })
 
   it('[VIEW-70] export the conversation in Arabic', () => {
-    const labels = { you: 'أنت', agent: 'المساعد', sources: 'المصادر', deskJoined: (name: string) => `انضم ${name} إلى المحادثة` }
+    const labels = {
+      you: 'أنت',
+      agent: 'المساعد',
+      sources: 'المصادر',
+      deskJoined: (name: string) => `انضم ${name} إلى المحادثة`,
+    }
     const at = '2026-07-02 01:30:00 Asia/Riyadh'
     const text = exportConversation(exportable, 'text', { labels, timeZone: 'Asia/Riyadh' })
     expect(text.split('\n')[0]).toBe(`أنت (${at}):`)

@@ -168,24 +168,27 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   it.each([
     ['de', 'Unterhaltung herunterladen', 'Sie', 'Assistenz', 'Mehr', 'Ihre Nachricht'],
     ['ar', 'تنزيل المحادثة', 'أنت', 'المساعد', 'المزيد', 'رسالتك'],
-  ])('[EL-93] downloads the conversation in %s, as a file with agent and date', async (language, download, you, role, more, field) => {
-    stage = await stages.open()
-    const { page } = await stage.open(CHAT.replace('<ai-agent-chat', `<ai-agent-chat lang="${language}"`))
-    await page.getByRole('textbox', { name: field }).fill('hello')
-    await page.keyboard.press('Enter')
-    await page.locator('.agent .bubble').getByText('You said: hello').waitFor()
-    const downloading = page.waitForEvent('download')
-    await page.getByRole('button', { name: more, exact: true }).click()
-    await page.getByRole('button', { name: download }).click()
-    const downloaded = await downloading
-    let text = ''
-    for await (const part of await downloaded.createReadStream()) text += part
-    const zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
-    const lines = text.split('\n')
-    expect(lines[0]).toMatch(new RegExp(`^${you} \\(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d ${zone}\\):$`))
-    expect(lines[3]).toMatch(new RegExp(`^${role} – Help Centre \\(`))
-    expect(downloaded.suggestedFilename()).toMatch(/^Help Centre \d{4}-\d\d-\d\d\.txt$/)
-  })
+  ])(
+    '[EL-93] downloads the conversation in %s, as a file with agent and date',
+    async (language, download, you, role, more, field) => {
+      stage = await stages.open()
+      const { page } = await stage.open(CHAT.replace('<ai-agent-chat', `<ai-agent-chat lang="${language}"`))
+      await page.getByRole('textbox', { name: field }).fill('hello')
+      await page.keyboard.press('Enter')
+      await page.locator('.agent .bubble').getByText('You said: hello').waitFor()
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('button', { name: more, exact: true }).click()
+      await page.getByRole('button', { name: download }).click()
+      const downloaded = await downloading
+      let text = ''
+      for await (const part of await downloaded.createReadStream()) text += part
+      const zone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+      const lines = text.split('\n')
+      expect(lines[0]).toMatch(new RegExp(`^${you} \\(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d ${zone}\\):$`))
+      expect(lines[3]).toMatch(new RegExp(`^${role} – Help Centre \\(`))
+      expect(downloaded.suggestedFilename()).toMatch(/^Help Centre \d{4}-\d\d-\d\d\.txt$/)
+    },
+  )
 
   it('[EL-02] keeps what is written during a cut, tells after three seconds, and delivers it in order', async () => {
     stage = await stages.open()

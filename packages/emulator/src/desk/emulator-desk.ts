@@ -69,10 +69,7 @@ class DeskRefusal extends Error {
  *
  * @returns a function that returns undefined for an escalation other than a live chat
  */
-export function emulatorDesk({
-  url,
-  fetch = (...given) => globalThis.fetch(...given),
-}: EmulatorDeskOptions): (
+export function emulatorDesk({ url, fetch = (...given) => globalThis.fetch(...given) }: EmulatorDeskOptions): (
   escalation: { readonly type: string },
   options: {
     readonly handle?: string
@@ -179,7 +176,9 @@ export function emulatorDesk({
 function contextOf(messages: readonly ContextMessage[]): readonly DeskContext[] {
   return fittingContext(
     messages.flatMap(({ author, authorName: name, content: text, time: at }) =>
-      text ? [author === 'user' ? { from: 'customer', text, at } : { from: author, ...(name && { name }), text, at }] : [],
+      text
+        ? [author === 'user' ? { from: 'customer', text, at } : { from: author, ...(name && { name }), text, at }]
+        : [],
     ),
   )
 }

@@ -36,7 +36,8 @@ export function addDeskRoutes({ at }: Pick<RouteTable, 'at'>, { desk, settings, 
       const read = v.safeParse(OpeningSchema, body ? parsed(body) : {})
       if (!read.success)
         throw new RestError(400, '001', 'The body must be { "conversation": [{ "from": …, "text": …, "at": … }] }.')
-      if (!desk.open(handle, read.output.conversation)) throw new RestError(409, '006', 'Too many chats wait for a colleague.')
+      if (!desk.open(handle, read.output.conversation))
+        throw new RestError(409, '006', 'Too many chats wait for a colleague.')
       return c.json({})
     },
     // Answered once the state differs from the one that the page has seen.
