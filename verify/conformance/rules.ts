@@ -779,6 +779,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an action of a view rejects with ABORTED and has no further effect once the user who began it has left; a sign-in of a visitor, and the change of the user that a login() makes, end none',
   'SEC-101':
     'a required consent counts for the user who gave it: the chat element asks again once that user has left, and until the answer it requests, stores and shows nothing; a visitor who signs in is not asked again',
+  'SEC-105':
+    'what the chat element copies is what it shows: no comments, definitions, titles of links or words behind the language of code, and no control or invisible characters but those that the text is spelled with',
+  'SEC-106': 'code of an answer is shown without controls that change the direction of text',
   'EL-60':
     'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
   'EL-61':
@@ -827,6 +830,14 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the chat element saves the conversation as text without marks of Markdown, in the language and the time zone of the user, as a file with the agent and the date in its name',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
+  'EL-100':
+    'the chat element, the terminal and the text for screen readers read Markdown by the same rules: two tildes strike out and one does not, complete comments are cut and nothing beside them, `<br>` is one break, emphasis may stand beside CJK punctuation and bare addresses end before it, tasks keep their boxes and lists their first number',
+  'EL-101':
+    'of the examples of CommonMark only those are read in another way than the lexer reads them that a named rule of ours is about',
+  'EL-102':
+    'each paragraph, heading, item, quote and cell of an answer has the direction of its own first letter, and code goes from left to right',
+  'EL-103':
+    'headings of an answer follow the heading of the chat without leaving a level out, and the box of a task has the text of its line as its name',
   'EL-51':
     'the chat element, the terminal and the text for screen readers resolve the same character references, and none in code',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',

@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { AgentMessage } from '@aiagent/client'
-import { countLexerSteps } from '@aiagent/test-support'
+import { countLexerSteps, MARKDOWN_ANSWERS } from '@aiagent/test-support'
 import { Tokenizer } from 'marked'
 import { afterAll, describe, expect, it } from 'vitest'
+import { renderMarkdown } from './markdown.ts'
 import { createStyle, formatAgentMessage } from './output.ts'
 import { renderText } from './terminal-text.ts'
 import { wrapText } from './wrap-text.ts'
@@ -39,6 +40,11 @@ describe('Markdown in the terminal', () => {
     const [some, many] = [workFor(16 * 1024), workFor(128 * 1024)]
     expect(many.calls).toBeLessThanOrEqual(8 * Math.max(1, some.calls))
     expect(many.read).toBeLessThanOrEqual(8 * Math.max(1, some.read))
+  })
+
+  it.each(MARKDOWN_ANSWERS)('[EL-100] is what the chat element shows: $name', ({ markdown, terminal }) => {
+    const asItIs = (text: string) => text
+    expect(renderMarkdown(markdown, { bold: asItIs, dim: asItIs, italic: asItIs, code: asItIs })).toBe(terminal)
   })
 
   it('[EL-51] resolves character references, but in code, and lets none become a control character', () => {

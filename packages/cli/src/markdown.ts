@@ -1,4 +1,4 @@
-import { lexMarkdown, resolveEntities } from '@aiagent/protocol'
+import { lexMarkdown } from '@aiagent/protocol'
 import { Lexer, type Token, type Tokens } from 'marked'
 
 /** How the parts of Markdown are marked in a terminal. */
@@ -15,7 +15,7 @@ export interface MarkdownStyle {
  * free of control characters.
  */
 export function renderMarkdown(markdown: string, style: MarkdownStyle): string {
-  const { tokens } = lexMarkdown<Token>(new Lexer({ gfm: true }), markdown)
+  const { tokens } = lexMarkdown<Token>(new Lexer({ gfm: true, breaks: true }), markdown)
   return tokens ? blocks(tokens, style).join('\n\n') : markdown
 }
 
@@ -37,7 +37,7 @@ function block(token: Token, style: MarkdownStyle): string | undefined {
     case 'paragraph':
       return inline(token.tokens ?? [], style)
     case 'text':
-      return token.tokens ? inline(token.tokens, style) : resolved(token.text)
+      return token.tokens ? inline(token.tokens, style) : token.text
     case 'code':
       return prefixed(String(token.text), '    ', style.code)
     case 'blockquote':
@@ -48,6 +48,8 @@ function block(token: Token, style: MarkdownStyle): string | undefined {
       return list(token as Tokens.List, style)
     case 'table':
       return table(token as Tokens.Table, style)
+    case 'html':
+      return token.text.trim()
     default:
       return token.raw.trim()
   }
@@ -55,13 +57,10 @@ function block(token: Token, style: MarkdownStyle): string | undefined {
 
 function list({ items, ordered, start }: Tokens.List, style: MarkdownStyle): string {
   return items
-    .map(({ tokens, task, checked }, index) => {
-      const marker = `${ordered ? `${Number(start) + index}.` : '•'} ${task ? (checked ? '[x] ' : '[ ] ') : ''}`
-      const [first = '', ...more] = blocks(
-        tokens.filter(({ type }) => type !== 'checkbox'),
-        style,
-      )
-      return `${marker}${[first, ...more].join('\n').replaceAll('\n', `\n${' '.repeat(marker.length)}`)}`
+    .map(({ tokens, task }, index) => {
+      const marker = `${ordered ? `${Number(start) + index}.` : '•'} `
+      const indent = ' '.repeat(marker.length + (task ? '[x] '.length : 0))
+      return `${marker}${blocks(tokens, style).join('\n').replaceAll('\n', `\n${indent}`)}`
     })
     .join('\n')
 }
@@ -87,26 +86,28 @@ function inline(tokens: readonly Token[], style: MarkdownStyle): string {
           return style.bold(inner())
         case 'em':
           return style.italic(inner())
+        case 'del':
+          return `~~${inner()}~~`
         case 'codespan':
           return style.code(String(token.text))
         case 'br':
           return '\n'
         case 'link':
-          return addressed(inner(), resolved(token.href))
+          return addressed(inner(), String(token.href))
         case 'image':
-          return addressed(resolved(token.text), resolved(token.href))
+          return addressed(String(token.text), String(token.href))
+        case 'checkbox':
+          return token.checked ? '[x] ' : '[ ] '
         case 'escape':
           return String(token.text)
         case 'text':
-          return 'tokens' in token && token.tokens ? inner() : resolved(token.text)
+          return 'tokens' in token && token.tokens ? inner() : String(token.text)
         default:
           return token.raw
       }
     })
     .join('')
 }
-
-const resolved = (text: unknown) => resolveEntities(String(text))
 
 /** A link with its address, so that the reader sees where it leads. */
 const addressed = (text: string, address: string) =>

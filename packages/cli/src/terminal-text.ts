@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
+import { visibleText } from '@aiagent/protocol'
 
 /** Stands at both ends of a colour code of this program. Random, so that no text from elsewhere contains it. */
 const KEY = randomBytes(8).toString('hex')
@@ -12,34 +13,13 @@ export function colorCode(parameters: string): string {
 }
 
 const LINE_BREAKS = /\r\n?|[\u0085\u2028\u2029]/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad]/g
-
-/** Scripts whose spelling needs the zero-width joiner and non-joiner. */
-const JOINING = ['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Malayalam']
-  .concat('Mongolian', 'Myanmar', 'Oriya', 'Sinhala', 'Syriac', 'Tamil', 'Telugu', 'Thaana')
-  .map(script => `\\p{Script=${script}}`)
-  .join('')
-/** Joiners and variation selectors in emoji and in the scripts that need them. */
-const NEEDED = [
-  '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
-  `(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`,
-  '(?<=\\p{Emoji})[\\ufe0e\\ufe0f]',
-].join('|')
-/** Bidirectional controls, zero-width characters, fillers, variation selectors and tags. */
-const INVISIBLE =
-  '[\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164' +
-  '\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]'
-const NEEDED_OR_INVISIBLE = new RegExp(`(${NEEDED})|${INVISIBLE}`, 'gu')
 
 /**
  * Text without escape codes and control characters. Characters that are invisible or change the direction of the text
  * are shown as `<U+202E>`. Line breaks and tabs stay.
  */
 export function plainText(text: string): string {
-  return stripVTControlCharacters(text.replace(LINE_BREAKS, '\n'))
-    .replace(CONTROLS, '')
-    .replace(NEEDED_OR_INVISIBLE, (character: string, needed: string | undefined) => needed ?? codePoint(character))
+  return visibleText(stripVTControlCharacters(text.replace(LINE_BREAKS, '\n')), codePoint)
 }
 
 /**
@@ -66,7 +46,7 @@ export function writeEntry(stream: Writable, text: string): void {
 /** A value as JSON in which control and invisible characters are escaped. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(
-    new RegExp(`[\\u007f-\\u009f\\u00ad\\u2028\\u2029]|${INVISIBLE}`, 'gu'),
+    /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu,
     character => Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
   )
 }

@@ -24,6 +24,14 @@ const TEXTS = {
   headings: length => repeat('# a\n', length),
   'blocks of code': length => repeat('```\na\n```\n', length),
   'code of many lines': length => `\`\`\`\n${repeat('a\n', length)}`,
+  'comments without an end': length => repeat('<!-- a\n', length),
+  'comments in HTML': length => repeat('<div><!-- a', length),
+  'comments in lines': length => repeat('a <!-- b --> <!--', length),
+  'line breaks in HTML': length => repeat('a<br>\n', length),
+  'emphasis beside CJK punctuation': length => repeat('は**「a」**', length),
+  'struck CJK text': length => repeat('~~。は', length),
+  addresses: length => repeat('https://shop.test/a。', length),
+  'open emphasis of CJK text': length => repeat('。*「', length),
   words: length => repeat('word ', length),
 } as const satisfies Record<string, (length: number) => string>
 

@@ -1,1 +1,2 @@
 export { Lexer } from 'marked'
+export { markdownNodes, plainText } from '../src/markdown/lexer.ts'

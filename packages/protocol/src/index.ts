@@ -41,6 +41,7 @@ export type {
   ServerMessageData,
   Source,
 } from './chat/server-message.ts'
+export { visibleText } from './chat/visible-text.ts'
 export { allFields, isJsonObject, type OpenRecord } from './json-object.ts'
 export { type AccessTokenClaims, parseAccessTokenClaims } from './oauth/claims.ts'
 export {

@@ -1,20 +1,24 @@
 /** @jsxImportSource preact */
+import { visibleText } from '@aiagent/protocol'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { loadedMarkdown } from '../markdown/load-markdown.ts'
 import type { CopyProps } from '../markdown/markdown.tsx'
 import { pieces } from '../markdown/pieces.tsx'
+import { shownMarkdown } from '../markdown/shown-markdown.ts'
 
 export { COPY_STYLE as STYLE } from '../style/copy-style.ts'
 
 /** How long the result stays beside the button, in milliseconds. */
 const RESULT_MS = 4000
 
-/** A button that copies an answer or, in a bar with its language, a block of code. Loads with the attribute `show-copy`. */
+/** A button that copies what is shown of an answer or, in a bar with its language, of a block of code. Loads with the attribute `show-copy`. */
 export function Copy({ settings: { strings, announcer }, text, language }: CopyProps) {
   const [result, setResult] = useState<'copied' | 'copyFailed'>()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const copy = async () => {
-    const reached = await write(typeof text === 'string' ? text : text())
+    const shown = typeof text === 'string' ? text : text().map(shownText).filter(Boolean).join('\n\n')
+    const reached = await write(visibleText(shown))
     announcer.say(strings[reached])
     setResult(reached)
     clearTimeout(timer.current)
@@ -35,6 +39,12 @@ export function Copy({ settings: { strings, announcer }, text, language }: CopyP
       </button>
     </span>
   )
+}
+
+/** An answer as it is shown, in Markdown. */
+function shownText(answer: string): string {
+  const tokens = loadedMarkdown()?.lex(answer)
+  return tokens ? shownMarkdown(tokens) : answer
 }
 
 /** Writes a text into the clipboard, which pages without HTTPS do not have, and frames only where their page allows it. */

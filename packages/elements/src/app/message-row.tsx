@@ -67,7 +67,7 @@ export class MessageRow extends Component<MessageRowProps> {
     const isUser = author === 'user'
     const node = author === 'agent' ? nodeOf(message, settings) : undefined
     const canRate = props.hasTools && message.canRate && !isEnded
-    const canCopy = Copy && props.hasTools && turnText(id, settings) !== ''
+    const canCopy = Copy && props.hasTools && turnTexts(id, settings).length > 0
     const name = isUser
       ? strings.you
       : message.authorName || (author === 'colleague' ? strings.colleague : agentName || strings.agent)
@@ -114,7 +114,7 @@ export class MessageRow extends Component<MessageRowProps> {
             isPresent={props.isPresent}
             offersPerson={!props.isHandedOver && !hasDesk}
           >
-            {canCopy && <Copy settings={settings} text={() => turnText(id, settings)} />}
+            {canCopy && <Copy settings={settings} text={() => turnTexts(id, settings)} />}
           </Rating>
         )}
         {escalation && !hasDesk && (
@@ -134,7 +134,7 @@ export class MessageRow extends Component<MessageRowProps> {
 }
 
 /** What the agent has said in the turn of a message, but for what the host draws. */
-function turnText(id: string, settings: ChatSettings): string {
+function turnTexts(id: string, settings: ChatSettings): string[] {
   const { messages } = settings.view.getSnapshot()
   const at = messages.findIndex(message => message.id === id)
   const after = messages.findIndex(({ author }, index) => index > at && author === 'user')
@@ -144,7 +144,6 @@ function turnText(id: string, settings: ChatSettings): string {
     .filter(message => !message.mark && (message.author !== 'agent' || !nodeOf(message, settings)))
     .map(({ content }) => content.trim())
     .filter(Boolean)
-    .join('\n\n')
 }
 
 /** The text of the user, with the masked parts marked. */

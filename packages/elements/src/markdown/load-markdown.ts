@@ -11,8 +11,8 @@ export function loadedMarkdown(): MarkdownModule | undefined {
 /** Loads it. Never rejects: without it, Markdown is shown as it was written, and the next call tries again. */
 export function loadMarkdown(): Promise<void> {
   loading ??= import('./lexer.ts').then(
-    ({ markdownNodes, plainText }) => {
-      loaded = { markdownNodes, plainText }
+    ({ lex, markdownNodes, plainText }) => {
+      loaded = { lex, markdownNodes, plainText }
     },
     () => {
       loading = undefined

@@ -19,7 +19,8 @@ export interface MarkdownOptions {
 /** What is copied. */
 export interface CopyProps {
   settings: Pick<MarkdownOptions, 'strings' | 'announcer'>
-  text: string | (() => string)
+  /** A block of code, or what gives the answers of a turn in Markdown. */
+  text: string | (() => readonly string[])
   /** The language of a block of code, or an empty text; undefined for an answer. */
   language?: string
 }

@@ -1,5 +1,4 @@
 /** @jsxImportSource preact */
-import { resolveEntities } from '@aiagent/protocol'
 import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
 import { isForLater, later, lex } from './lex.ts'
@@ -41,8 +40,8 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     case 'def':
       return null
     case 'heading': {
-      // The page has its own headings: those of an answer start below them.
-      const Name = `h${Math.min(6, (token as Tokens.Heading).depth + 2)}` as 'h3'
+      // The heading of the chat is above those of an answer.
+      const Name = `h${Math.min(6, (token as Token & { level: number }).level + 2)}` as 'h3'
       return <Name>{inline(token.tokens, options)}</Name>
     }
     case 'paragraph':
@@ -50,7 +49,7 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     case 'code':
       return code(token as Tokens.Code, options)
     case 'blockquote':
-      return <blockquote>{blocks(token.tokens ?? [], options)}</blockquote>
+      return <blockquote dir="auto">{blocks(token.tokens ?? [], options)}</blockquote>
     case 'hr':
       return <hr />
     case 'list':
@@ -58,7 +57,7 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     case 'table':
       return table(token as Tokens.Table, options)
     case 'html':
-      return /^\s*<!--/.test(token.raw) ? null : <p>{breaks(token.raw)}</p>
+      return <p>{pieces(token.text)}</p>
     default:
       return inline([token], options)
   }
@@ -81,16 +80,12 @@ function code({ text, lang = '' }: Tokens.Code, options: MarkdownOptions): Compo
 }
 
 function list({ ordered, start, items }: Tokens.List, options: MarkdownOptions): ComponentChildren {
-  const rows = items.map(item => (
-    <li>
-      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={item.text} />}
-      {blocks(
-        item.tokens.filter(({ type }) => type !== 'checkbox'),
-        options,
-      )}
+  const rows = items.map(({ task, tokens }) => (
+    <li class={task ? 'task' : undefined} dir="auto">
+      {blocks(tokens, options)}
     </li>
   ))
-  return ordered ? <ol start={Number(start) || 1}>{rows}</ol> : <ul>{rows}</ul>
+  return ordered ? <ol start={Number(start)}>{rows}</ol> : <ul>{rows}</ul>
 }
 
 const alignment = ({ align }: Tokens.TableCell) => (align ? { textAlign: align } : {})
@@ -99,7 +94,7 @@ function table({ header, rows }: Tokens.Table, options: MarkdownOptions): Compon
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, also by keyboard
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
-    <div class="table" role="group" tabIndex={0} aria-label={options.strings.table}>
+    <div class="table" role="group" tabIndex={0} aria-label={options.strings.table} dir="auto">
       <table>
         <thead>
           <tr>
@@ -124,8 +119,15 @@ function table({ header, rows }: Tokens.Table, options: MarkdownOptions): Compon
   )
 }
 
-function inline(tokens: readonly Token[] | undefined, options: MarkdownOptions): ComponentChildren[] {
-  return (tokens ?? []).map(token => {
+function inline(tokens: readonly Token[] = [], options: MarkdownOptions): ComponentChildren {
+  const [box, ...rest] = tokens
+  if (box?.type === 'checkbox')
+    return (
+      <label>
+        <input type="checkbox" checked={(box as Tokens.Checkbox).checked} disabled /> {inline(rest, options)}
+      </label>
+    )
+  return tokens.map(token => {
     switch (token.type) {
       case 'strong':
         return <strong>{inline(token.tokens, options)}</strong>
@@ -141,18 +143,16 @@ function inline(tokens: readonly Token[] | undefined, options: MarkdownOptions):
         return link(token as Tokens.Link, options)
       case 'image':
         return image(token as Tokens.Image, options)
-      case 'html':
-        return breaks(token.raw)
       case 'text':
-        return token.tokens ? inline(token.tokens, options) : resolveEntities(token.text)
+        return token.tokens ? inline(token.tokens, options) : token.text
       default:
-        return pieces('text' in token ? resolveEntities(String(token.text)) : token.raw)
+        return pieces('text' in token ? String(token.text) : token.raw)
     }
   })
 }
 
 function link(token: Tokens.Link, options: MarkdownOptions): ComponentChildren {
-  const href = linkAddress(resolveEntities(token.href))
+  const href = linkAddress(token.href)
   const content = inline(token.tokens, options)
   return href ? (
     <Link href={href} strings={options.strings}>
@@ -164,10 +164,10 @@ function link(token: Tokens.Link, options: MarkdownOptions): ComponentChildren {
 }
 
 function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren {
-  const text = resolveEntities(token.text)
-  const src = imageAddress(resolveEntities(token.href), options.imageOrigins)
+  const { text } = token
+  const src = imageAddress(token.href, options.imageOrigins)
   if (src) return <img src={src} alt={text} loading="lazy" decoding="async" referrerpolicy="no-referrer" part="image" />
-  const href = linkAddress(resolveEntities(token.href))
+  const href = linkAddress(token.href)
   const label = text || options.strings.image
   return href ? (
     <Link href={href} strings={options.strings}>
@@ -176,9 +176,4 @@ function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren
   ) : (
     label
   )
-}
-
-/** HTML is shown as it was written, except for line breaks, which agents write in tables. */
-function breaks(raw: string): ComponentChildren {
-  return /^<br\s*\/?>$/i.test(raw.trim()) ? <br /> : pieces(raw)
 }

@@ -24,6 +24,8 @@ function block(token: Tokens.Generic): string {
   }
   if (token.type === 'blockquote') return blocks(token.tokens ?? [])
   if (token.type === 'def' || token.type === 'space' || token.type === 'hr') return ''
+  // The text between the tags. What looks like a tag after its references are resolved is text.
+  if (token.type === 'html') return resolveEntities(token.raw.replace(/<[/!?a-z][^<>]*>/gi, ' '))
   return inline([token])
 }
 
@@ -33,8 +35,7 @@ function inline(tokens: readonly Token[]): string {
       if (token.type === 'html') return ' '
       if (token.type === 'br') return '\n'
       if ('tokens' in token && token.tokens) return inline(token.tokens)
-      if (token.type === 'code' || token.type === 'codespan') return String(token.text)
-      return 'text' in token ? resolveEntities(String(token.text)) : ''
+      return 'text' in token ? token.text : ''
     })
     .join('')
 }

@@ -171,13 +171,16 @@ export const CHAT_STYLE = `
 .text > :last-child { margin-block-end: 0; }
 .text p, .text ul, .text ol, .text .code, .text blockquote, .text .table { margin-block: 0.6em; }
 .text h3, .text h4, .text h5, .text h6 { margin-block: 0.9em 0.35em; font-size: 1.03em; line-height: 1.35; font-weight: 650; }
-.text ul, .text ol { padding-inline-start: 1.35em; }
+.text :is(p, h3, h4, h5, h6, li, th, td), .user .bubble, .sources li > * { unicode-bidi: plaintext; text-align: start; }
+.text ul, .text ol { padding: 0; }
+.text li { margin-inline-start: 1.35em; }
+.text ul > .task { list-style: none; }
 .text li + li { margin-block-start: 0.25em; }
 .text li > p { margin-block: 0.25em; }
 .text a, .sources a { color: var(--_link); text-underline-offset: 2px; }
 .plain, .piece { white-space: pre-wrap; }
 .piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 36em auto 110em; }
-.text code { padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
+.text code { direction: ltr; unicode-bidi: isolate; padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
 .text .code { --_under: var(--_canvas); clip-path: inset(0 round 10px); outline-offset: -3px; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; direction: ltr; text-align: left; }
 .text pre { margin: 0; }
 .text pre code { padding: 0; background: none; overflow-wrap: normal; }
@@ -193,7 +196,7 @@ export const CHAT_STYLE = `
 }
 .text .table { --_under: var(--_agent); }
 .text table { inline-size: max-content; border-collapse: collapse; font-size: 0.95em; overflow-wrap: normal; }
-.text th, .text td { max-inline-size: 28em; padding: 5px 10px; border: 1px solid var(--_border); text-align: start; vertical-align: top; }
+.text th, .text td { max-inline-size: 28em; padding: 5px 10px; border: 1px solid var(--_border); vertical-align: top; }
 .text th { background: var(--_canvas); font-weight: 650; }
 .text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
 .sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }

@@ -1,3 +1,6 @@
+import { changeRules, cjkMask, type MarkdownRules } from './markdown-rules.ts'
+import { type MarkdownToken, settleBlocks, settleInline } from './settle-markdown.ts'
+
 /** Longest text that is lexed, in characters. */
 const MAX_LENGTH = 64 * 1024
 /** Most lines: an item of a list and a row of a table need at least one each. */
@@ -55,6 +58,12 @@ export interface LexedMarkdown<Token> {
  * Splits the Markdown of a message into tokens, with a bounded amount of work: a lexer can need seconds for some kilobytes. A
  * line or paragraph that would cost too much is one token of type `escape`, with the text as it was written.
  *
+ * Whatever shows the tokens shows the same. `text` and `href` have their character references resolved, but in code, which has no
+ * controls of direction. There are no comments; an HTML block has the `text` beside them. `<br>` is a token of type `br`. Two
+ * tildes strike out, one does not; emphasis may stand beside CJK punctuation, and bare addresses end before it. A task begins with
+ * its `checkbox` within its first line. A heading has a `level` beside its `depth`: the first one of a text has 1, and none is
+ * more than one below that before it.
+ *
  * @param lexer a new lexer of `marked`, with a new tokenizer
  */
 export function lexMarkdown<Token>(lexer: MarkdownLexer<Token>, text: string): LexedMarkdown<Token> {
@@ -65,7 +74,12 @@ export function lexMarkdown<Token>(lexer: MarkdownLexer<Token>, text: string): L
     if (left < 0 || depth > MAX_DEPTH) throw new RangeError('The text is too costly.')
   }
   const { tokenizer } = lexer.options
-  if (tokenizer) countWork(tokenizer)
+  if (tokenizer) {
+    // The tokenizer of `marked` has these, too.
+    changeRules(tokenizer as MarkdownTokenizer & MarkdownRules, spend)
+    countWork(tokenizer)
+  }
+  Object.assign(lexer.options, { hooks: { emStrongMask: cjkMask } })
   try {
     const lines = text.replace(/\r\n?/g, '\n')
     if (text.length > MAX_LENGTH || isLongerThan(lines, MAX_LINES)) return { tokens: undefined, work: text.length }
@@ -79,11 +93,13 @@ export function lexMarkdown<Token>(lexer: MarkdownLexer<Token>, text: string): L
       tokens.splice(0, tokens.length, { type: 'escape', raw: src, text: src } as Token)
     else left -= work
   }
+  settleBlocks(lexer.tokens as MarkdownToken[])
   return { tokens: lexer.tokens, work: MAX_WORK - left }
 
   function lexInline(src: string, tokens: Token[]): boolean {
     try {
       lexer.inlineTokens(src, tokens)
+      settleInline(tokens as MarkdownToken[])
       return true
     } catch {
       // The stack was exhausted.
