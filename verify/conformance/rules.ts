@@ -907,6 +907,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the client declares the global that a connector sets, and a connector written as the guide says works at the address that the guide names',
   'ADOPT-15':
     'a service for tests of hosts refuses a token that lacks the scope of a call, and the agents of a tenant refuse a token that was issued for another one',
+  'ADOPT-20': 'a paste of several lines into the terminal is one text, which is sent with Enter',
+  'ADOPT-21':
+    'in the terminal Ctrl-C clears a line that was begun before it leaves, Backspace removes a character of several parts as a whole, and Tab completes a command',
+  'ADOPT-22': 'a status of the terminal stays in one row after its width has changed',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

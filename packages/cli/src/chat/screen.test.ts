@@ -9,7 +9,8 @@ function open({ ansi = true } = {}) {
   const fake = createFakeIo({ columns: COLUMNS })
   const lines: string[] = []
   let isClosed = false
-  const screen = new Screen({ io: fake.io, ansi, prompt: '> ' })
+  const complete = (line: string) => ['/quit', '/state'].filter(each => each.startsWith(line || '?'))
+  const screen = new Screen({ io: fake.io, ansi, prompt: '> ', complete })
   screen.open({ onLine: line => lines.push(line), onClose: () => (isClosed = true) })
   return { screen, fake, lines, isClosed: () => isClosed, picture: () => terminalPicture(fake.out(), COLUMNS) }
 }
@@ -81,6 +82,63 @@ describe('Screen', () => {
     expect(isClosed()).toBe(true)
     screen.print('Goodbye')
     expect(fake.out()).toMatch(/\nGoodbye\n$/)
+  })
+
+  it('[ADOPT-20] takes a paste of several lines as one text, which Enter sends', () => {
+    const { fake, lines, picture } = open()
+    type(fake, 'see ')
+    type(fake, '\u001b[200~one\r\ntwo\tx\rthree\n\u001b[201~')
+    expect(lines).toEqual([])
+    expect(picture()).toEqual(['> see one', 'two\tx', 'three'])
+    type(fake, 'end\r')
+    type(fake, 'next\r')
+    expect(lines).toEqual(['see one\ntwo\tx\nthree\nend', 'next'])
+  })
+
+  it('[ADOPT-20] asks a terminal to mark pastes, and no longer when it closes', () => {
+    const fake = createFakeIo({ columns: COLUMNS })
+    Object.assign(fake.io.stdin, { setRawMode() {} })
+    const screen = new Screen({ io: fake.io, ansi: true, prompt: '> ' })
+    screen.open({ onLine() {}, onClose() {} })
+    expect(fake.out()).toContain('\u001b[?2004h')
+    screen.close()
+    expect(fake.out()).toMatch(/\u001b\[\?2004l\n$/)
+  })
+
+  it('[ADOPT-21] clears a line that was begun at Ctrl-C, and closes at the next', () => {
+    const { fake, lines, isClosed, picture } = open()
+    type(fake, 'abcdefghijklmnopqrstuvwxyz\u001b[D')
+    type(fake, '\u0003')
+    expect([isClosed(), picture()]).toEqual([false, ['>']])
+    type(fake, 'hello\r')
+    expect(lines).toEqual(['hello'])
+    type(fake, '\u0003')
+    expect(isClosed()).toBe(true)
+  })
+
+  it.each(['👩\u200d🔧', '👍🏽', '🇩🇪', 'e\u0301'])('[ADOPT-21] removes %s with one Backspace', character => {
+    const { fake, lines } = open()
+    type(fake, `a${character}\u007f`)
+    type(fake, 'b\r')
+    expect(lines).toEqual(['ab'])
+  })
+
+  it('[ADOPT-21] completes a command with Tab', () => {
+    const { fake, lines } = open()
+    type(fake, '/q\t')
+    type(fake, '\r')
+    type(fake, 'no\t')
+    type(fake, '\r')
+    expect(lines).toEqual(['/quit', 'no'])
+  })
+
+  it('[ADOPT-22] keeps the status in one row, and breaks lines, for the width to which the terminal has changed', () => {
+    const { screen, fake } = open()
+    screen.setStatus('Support is typing…')
+    Object.assign(fake.io.stdout, { columns: 10 })
+    const before = fake.out().length
+    fake.io.stdout.emit('resize')
+    expect(fake.out().slice(before)).toContain('Support i\n')
   })
 
   it('returns single lines first, and passes unread ones to the listener', async () => {

@@ -8,12 +8,19 @@ export interface ScreenOptions {
   /** Whether the output supports escape codes. Without them there is no prompt, no status and no line editing. */
   ansi: boolean
   prompt: string
+  /** The lines that may be meant by the beginning of one, for Tab. @default none */
+  complete?(beginning: string): string[]
+}
+
+/** The key of a readline, and what it does with it: the documented names of both are these. */
+interface KeyReader {
+  _ttyWrite(text: string | undefined, key: { name?: string; ctrl?: boolean; meta?: boolean }): void
 }
 
 export interface ScreenListener {
   /** A line was entered. */
   onLine(line: string): void
-  /** The user exits: end of input, or Ctrl-C. */
+  /** The user exits: end of input, or Ctrl-C on an empty line. */
   onClose(): void
 }
 
@@ -87,15 +94,22 @@ export class Screen {
   #start(): void {
     if (this.#readline || this.#hasLeft) return
     const { io, ansi } = this.#options
+    const { complete = () => [] } = this.#options
     const readline = createInterface({
       input: io.stdin,
       output: io.stdout,
       terminal: ansi,
       prompt: this.#prompt(),
       historySize: 500,
+      completer: (line: string) => [complete(line), line],
     })
     this.#readline = readline
+    const resize = () => readline.setPrompt(this.#prompt())
     if (ansi) {
+      this.#readKeys(readline as Interface & KeyReader)
+      // Before readline's own listener, which draws the prompt again: the status stays in one row.
+      io.stdout.prependListener('resize', resize)
+      this.#askForPastes('h')
       // Before readline's own listener: the status must be gone when an entered line stays on the screen.
       io.stdin.prependListener('keypress', (_text: unknown, key: { name?: string } | undefined) => {
         if (key?.name === 'return' || key?.name === 'enter') this.setStatus(undefined)
@@ -106,15 +120,56 @@ export class Screen {
       this.#refresh()
     })
     // Ctrl-C: while readline owns the terminal, the process gets no signal.
-    readline.on('SIGINT', () => readline.close())
+    readline.on('SIGINT', () => {
+      if (readline.line === '') readline.close()
+      else this.#edit(readline, '', 0)
+    })
     readline.on('close', () => {
       this.#readline = undefined
       this.#hasLeft = true
+      io.stdout.removeListener('resize', resize)
+      this.#askForPastes('l')
       if (ansi) io.stdout.write('\n')
       this.#reader?.(undefined)
       this.#listener?.onClose()
     })
     this.#refresh()
+  }
+
+  /** Takes a paste as one text, whose lines are not entered, and a character that consists of several as one. */
+  #readKeys(readline: Interface & KeyReader): void {
+    const write = readline._ttyWrite.bind(readline)
+    let pasted: string | undefined
+    readline._ttyWrite = (text, key) => {
+      const { line, cursor } = readline
+      if (key.name === 'paste-start') pasted = ''
+      else if (pasted !== undefined && key.name === 'paste-end') {
+        const added = pasted.replace(/\r\n?/g, '\n')
+        pasted = undefined
+        this.#edit(readline, line.slice(0, cursor) + added + line.slice(cursor), cursor + added.length)
+      } else if (pasted !== undefined && !(key.ctrl && key.name === 'c')) pasted += text ?? ''
+      else if (key.name === 'backspace' && !key.ctrl && !key.meta) {
+        const before = [...new Intl.Segmenter().segment(line.slice(0, cursor))].slice(0, -1)
+        const kept = before.map(({ segment }) => segment).join('')
+        this.#edit(readline, kept + line.slice(cursor), kept.length)
+      } else {
+        pasted = undefined
+        write(text, key)
+      }
+    }
+  }
+
+  /** Replaces the line that the user is typing. */
+  #edit(readline: Interface, line: string, cursor: number): void {
+    this.#eraseInput()
+    Object.assign(readline, { line, cursor })
+    this.#refresh()
+  }
+
+  /** Asks a terminal to mark where a paste begins and ends, with `h`, or to do so no more, with `l`. */
+  #askForPastes(mode: 'h' | 'l'): void {
+    const { ansi, io } = this.#options
+    if (ansi && 'setRawMode' in io.stdin) io.stdout.write(`\u001b[?2004${mode}`)
   }
 
   /** The prompt with the status above it, if there is one. */

@@ -61,7 +61,14 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     },
   },
   reconnect: { help: 'close the connection and open it again', run: ({ reconnect }) => reconnect() },
-  quit: { help: 'leave; Ctrl-D and Ctrl-C do the same', run: ({ quit }) => quit() },
+  quit: { help: 'leave; Ctrl-D and Ctrl-C on an empty line do the same', run: ({ quit }) => quit() },
+}
+
+/** The slash commands that begin like a line. */
+export function completeSlashCommand(beginning: string): string[] {
+  return Object.keys(COMMANDS)
+    .map(name => `/${name}`)
+    .filter(command => beginning.startsWith('/') && command.startsWith(beginning))
 }
 
 /** Runs a slash command. Prints a warning if it is unknown. */

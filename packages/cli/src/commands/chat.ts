@@ -8,6 +8,7 @@ import { logLevelOf, showLog } from '../chat/log-lines.ts'
 import { showNotices } from '../chat/notices.ts'
 import { chatFromPipe } from '../chat/piped-chat.ts'
 import { Screen } from '../chat/screen.ts'
+import { completeSlashCommand } from '../chat/slash-commands.ts'
 import { chatInTerminal } from '../chat/terminal-chat.ts'
 import type { ChatOptions } from '../command-line.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -79,7 +80,7 @@ function openStage({ color }: ChatOptions, io: Io): Stage {
   const { stdin, stdout, stderr, env } = io
   const ansi = stdout.isTTY === true && env.TERM !== 'dumb'
   const style = createStyle(color && ansi)
-  const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> ') }) : undefined
+  const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> '), complete: completeSlashCommand }) : undefined
   // With piped input, notes go to the error output: a program may read the output.
   return { style, screen, show: text => (screen ? screen.print(text) : writeEntry(stderr, text)) }
 }
