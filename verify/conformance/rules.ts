@@ -758,7 +758,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the chat element offers one rating for a turn of the agent, which reaches the service once and stays, thanks for it, and offers a human after a bad one as a message to the agent',
   'EL-38': 'the chat element asks before a new conversation replaces the present one',
   'EL-39':
-    'with show-copy, the chat element copies an answer and a block of code as the agent wrote them, masked as they are shown, and says whether the browser took them',
+    'with show-copy, the chat element copies an answer in Markdown and a block of code, masked as they are shown, and says whether the browser took them',
   'EL-40':
     'with the attribute signals, the chat element and the launcher dispatch each step of a conversation once, and none before the consent',
   'EL-42':

@@ -6,7 +6,9 @@ import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help" show-copy></ai-agent-chat>'
 const CODE = 'const one = 1\n\nconst two = `2`'
-const ANSWER = `Use **this**:\n\n\`\`\`ts title="x"\n${CODE}\n\`\`\`\n\n    indented`
+const ANSWER = `Use **this**:\n\n\`\`\`ts\n${CODE}\n\`\`\`\n\n    indented`
+const WRITTEN = `<!-- HIDDEN -->${ANSWER.replace('`ts', '`ts HIDDEN\u202e')}\n\n[x]: https://shop.test/ "HIDDEN"`
+const HOSTILE = 'a\u200bb \u05d0\u200f! \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} `c\u001b[201~\u2066`'
 
 /** Replaces the clipboard of a page: `copied` holds what it was given, and a clipboard that `refuses` rejects. */
 const fakeClipboard = (page: Page) =>
@@ -26,7 +28,7 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
 
   const openChat = async (body = CHAT) => {
     stage = await stages.open({
-      reply: ({ text }) => ({ content: text === 'code' ? ANSWER : `You said: ${text}` }),
+      reply: ({ text }) => ({ content: text === 'code' ? WRITTEN : text === 'hostile' ? HOSTILE : `You said: ${text}` }),
     })
     const { page, complaints, requests } = await stage.open(body, { prepare: fakeClipboard })
     await page.getByText('Online').waitFor()
@@ -36,7 +38,7 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
     return { page, complaints, requests, copied, answer, code }
   }
 
-  it('[EL-39] is an answer as the agent wrote it, and a block of code with its language, also by keyboard', async () => {
+  it('[EL-39] [SEC-105] is what is shown of an answer in Markdown, and a block of code with its language, also by keyboard', async () => {
     const { page, complaints, copied, answer, code } = await openChat()
     await write(page, 'code')
     await expect.poll(() => code.count()).toBe(2)
@@ -56,6 +58,14 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
       expect(Math.min(width, height)).toBeGreaterThanOrEqual(24)
     }
     expect(complaints).toEqual([])
+  })
+
+  it('[SEC-105] [SEC-106] has no control and invisible characters but those that it is spelled with', async () => {
+    const { page, copied, answer } = await openChat()
+    await write(page, 'hostile')
+    await answer.click()
+    await expect.poll(copied).toEqual([HOSTILE.replace(/[\u200b\u001b\u2066]/g, '')])
+    expect(await page.locator('ai-agent-chat .text code').textContent()).not.toContain('\u2066')
   })
 
   it('[EL-39] is told as not copied where the browser refuses, or has no clipboard', async () => {
