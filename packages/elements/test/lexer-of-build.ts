@@ -1,2 +1,1 @@
 export { Lexer } from 'marked'
-export { markdownNodes, plainText } from '../src/markdown/lexer.ts'

@@ -1,7 +1,7 @@
 export { FakeWebSocket } from './fake-web-socket.ts'
 export { countLexerSteps, type LexerSteps } from './lexer-steps.ts'
 export { ManualClock, turnEventLoop } from './manual-clock.ts'
-export { MARKDOWN_ANSWERS, type MarkdownAnswer } from './markdown-answers.ts'
+export { MARKDOWN_ANSWERS } from './markdown-answers.ts'
 export { propertyRuns } from './property-runs.ts'
 export { countVisitedElements } from './visited-elements.ts'
 export { eventually, waitForEvent } from './wait-for.ts'

@@ -1,5 +1,5 @@
 /** An answer in Markdown, and what everything that shows answers makes of it. */
-export interface MarkdownAnswer {
+interface MarkdownAnswer {
   readonly name: string
   readonly markdown: string
   /** In the chat element, without what is the same everywhere. */

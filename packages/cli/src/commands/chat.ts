@@ -80,7 +80,9 @@ function openStage({ color }: ChatOptions, io: Io): Stage {
   const { stdin, stdout, stderr, env } = io
   const ansi = stdout.isTTY === true && env.TERM !== 'dumb'
   const style = createStyle(color && ansi)
-  const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> '), complete: completeSlashCommand }) : undefined
+  const screen = stdin.isTTY
+    ? new Screen({ io, ansi, prompt: style.bold('> '), complete: completeSlashCommand })
+    : undefined
   // With piped input, notes go to the error output: a program may read the output.
   return { style, screen, show: text => (screen ? screen.print(text) : writeEntry(stderr, text)) }
 }

@@ -8,7 +8,8 @@ const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help" show-copy></ai-
 const CODE = 'const one = 1\n\nconst two = `2`'
 const ANSWER = `Use **this**:\n\n\`\`\`ts\n${CODE}\n\`\`\`\n\n    indented`
 const WRITTEN = `<!-- HIDDEN -->${ANSWER.replace('`ts', '`ts HIDDEN\u202e')}\n\n[x]: https://shop.test/ "HIDDEN"`
-const HOSTILE = 'a\u200bb \u05d0\u200f! \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} `c\u001b[201~\u2066`'
+const HOSTILE =
+  'a\u200bb \u05d0\u200f! \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} `c\u001b[201~\u2066`'
 
 /** Replaces the clipboard of a page: `copied` holds what it was given, and a clipboard that `refuses` rejects. */
 const fakeClipboard = (page: Page) =>
@@ -28,7 +29,9 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
 
   const openChat = async (body = CHAT) => {
     stage = await stages.open({
-      reply: ({ text }) => ({ content: text === 'code' ? WRITTEN : text === 'hostile' ? HOSTILE : `You said: ${text}` }),
+      reply: ({ text }) => ({
+        content: text === 'code' ? WRITTEN : text === 'hostile' ? HOSTILE : `You said: ${text}`,
+      }),
     })
     const { page, complaints, requests } = await stage.open(body, { prepare: fakeClipboard })
     await page.getByText('Online').waitFor()
@@ -64,7 +67,9 @@ describe.skipIf(!hasChromium())('what <ai-agent-chat> copies', () => {
     const { page, copied, answer } = await openChat()
     await write(page, 'hostile')
     await answer.click()
-    await expect.poll(copied).toEqual([HOSTILE.replace(/[\u200b\u001b\u2066]/g, '')])
+    await expect
+      .poll(copied)
+      .toEqual([['\u200b', '\u001b', '\u2066'].reduce((text, removed) => text.replace(removed, ''), HOSTILE)])
     expect(await page.locator('ai-agent-chat .text code').textContent()).not.toContain('\u2066')
   })
 

@@ -57,15 +57,28 @@ describe.skipIf(!hasChromium())('an answer in Markdown', () => {
   })
 
   it('[EL-103] has headings below that of the chat, and boxes of tasks with the text of their line as name', async () => {
-    const content = '## Steps\n\n#### First\n\n- [ ] Unpack &amp; **check**\n- [x] Plug in\n\n1. [ ] Loose\n\n2. [x] `Lamp`'
+    const content =
+      '## Steps\n\n#### First\n\n- [ ] Unpack &amp; **check**\n- [x] Plug in\n\n1. [ ] Loose\n\n2. [x] `Lamp`'
     const stage = await stages.open({ reply: () => ({ content }) })
     const { page } = await stage.open(CHAT)
     await page.getByText('Online').waitFor()
     await write(page, 'steps?')
-    for (const [name, checked] of [['Unpack & check', false], ['Plug in', true], ['Loose', false], ['Lamp', true]] as const)
+    for (const [name, checked] of [
+      ['Unpack & check', false],
+      ['Plug in', true],
+      ['Loose', false],
+      ['Lamp', true],
+    ] as const)
       await page.getByRole('checkbox', { name, exact: true, checked }).waitFor()
-    const names = await page.locator('ai-agent-chat .text :is(h1, h2, h3, h4, h5, h6)').evaluateAll(all => all.map(each => each.localName))
+    const names = await page
+      .locator('ai-agent-chat .text :is(h1, h2, h3, h4, h5, h6)')
+      .evaluateAll(all => all.map(each => each.localName))
     expect(names).toEqual(['h3', 'h4'])
-    expect(await page.locator('ai-agent-chat .text ul > li').first().evaluate(item => getComputedStyle(item).listStyleType)).toBe('none')
+    expect(
+      await page
+        .locator('ai-agent-chat .text ul > li')
+        .first()
+        .evaluate(item => getComputedStyle(item).listStyleType),
+    ).toBe('none')
   })
 })

@@ -18,7 +18,7 @@ const MARKS = '\u200e\u200f\u061c'
  * feeds and tabs stay, as do the joiners, variation selectors and tags that emoji and some scripts are spelled with, and marks of
  * direction in texts with Arabic or Hebrew letters.
  *
- * @param instead returns what takes the place of an invisible character; by default nothing does
+ * @param instead returns what replaces an invisible character; by default nothing does
  */
 export function visibleText(text: string, instead: (invisible: string) => string = () => ''): string {
   const hasMarks = RIGHT_TO_LEFT.test(text)
