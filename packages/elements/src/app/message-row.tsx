@@ -98,7 +98,7 @@ export class MessageRow extends Component<MessageRowProps> {
             ref={bubble => bubble?.replaceChildren(node)}
           />
         ) : (
-          <div class="bubble" part={`bubble bubble-${author}`} dir="auto">
+          <div class="bubble" part={`bubble bubble-${author}`}>
             <div class="text">
               <Markdown text={content} options={settings} hasLexer={hasLexer} />
             </div>
