@@ -17,12 +17,7 @@ export interface ViewFacts {
   readonly needsToken?: boolean
   /** Whether `login()` waits for the user. */
   readonly isSigningIn?: boolean
-  /** Unread messages of the agent, which tabs show alike. */
   readonly unread?: number
-  /** Unread messages of a colleague, which no other tab shows. */
-  readonly unreadOfDesk?: number
-  /** Message that was read in another tab, and that the transcript does not have yet. */
-  readonly readUpTo?: string | undefined
   readonly draft?: string
   readonly error?: unknown
   readonly desk?: ConversationDesk | undefined
@@ -40,7 +35,6 @@ export function snapshotOf(
     needsToken = false,
     isSigningIn = false,
     unread = 0,
-    unreadOfDesk = 0,
     draft = '',
     error,
     desk,
@@ -74,7 +68,7 @@ export function snapshotOf(
     escalation: list.escalation(),
     desk: desk && share(before?.desk, desk),
     isWorking: working,
-    unread: unread + unreadOfDesk,
+    unread,
     draft,
     error:
       error === undefined ? undefined : share(before?.error, describeError(error, phase.at === 'destroyed', isWaiting)),

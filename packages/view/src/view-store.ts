@@ -8,10 +8,12 @@ import {
   type TranscriptEntry,
 } from '@aiagent/client'
 import { isRequested } from './conversation-error.ts'
-import { type ConversationMessage, heldMessage, isRating, type TextRange } from './conversation-message.ts'
+import { type ConversationMessage, heldMessage } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
-import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
+import { createMessageList, type MessageList, NOTHING_KEPT } from './message-list.ts'
 import { createNotifier } from './notifier.ts'
+import { SessionData } from './session-data.ts'
+import { UnreadCount } from './unread-count.ts'
 import type { ViewPlatform } from './view-platform.ts'
 import { EMPTY_SNAPSHOT, snapshotOf, type ViewFacts } from './view-state.ts'
 
@@ -32,8 +34,8 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   send(text: string): Promise<string>
   /** Counts a message of a colleague as unread. */
   countDesk(): void
-  /** Stores ratings, masked parts, and the draft and the chats with colleagues where they are given, with the session. */
-  save(changes?: Unsaved): void
+  /** Stores ratings, masked parts, and what is given, with the session. */
+  save(changes?: Parameters<SessionData['save']>[0]): void
   /** The user has read everything. */
   markRead(): void
   /** The error of an action that is refused. @param reason default: `invalid` */
@@ -41,27 +43,6 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   /** Settles when what was to be read and stored so far is. */
   stored(): Promise<void>
 }
-
-/** What is stored with the session, as any page of any version may have stored it. */
-interface StoredData extends Partial<KeptFacts> {
-  readonly draft?: unknown
-  readonly desk?: unknown
-  readonly signals?: unknown
-  readonly readUpTo?: unknown
-}
-
-interface Unsaved {
-  readonly draft?: string
-  /** As the live desk has written it. */
-  readonly desk?: unknown
-  /** As the signals have written it. */
-  readonly signals?: unknown
-  /** Id of the last message of the agent that the user has read; empty for none of them. */
-  readonly readUpTo?: string
-}
-
-/** Reading and writing of the data of each agent's session, one after the other: several views of one agent share it. */
-const queues = new WeakMap<AiAgent, Promise<void>>()
 
 export function createViewStore(
   agent: AiAgent,
@@ -79,8 +60,6 @@ export function createViewStore(
   let stopSilence: (() => void) | undefined
   let departures = 0
   let isDestroyed = false
-  /** What waits to be stored. */
-  let unsaved: Unsaved | undefined
 
   const change = (changes?: ViewFacts) => {
     facts = { ...facts, ...changes }
@@ -92,64 +71,17 @@ export function createViewStore(
     undo.push(agent.subscribe(name, listener))
   }
 
-  const stored = async () => queues.get(agent)
-
-  /** Adds what was stored with the session, by this view, another one, or the page before. Returns the rest of it. */
-  const merge = (stored: unknown) => {
-    const { ratings, masked, draft, desk, readUpTo, signals } = Object(stored) as StoredData
-    const known = list.kept()
-    if (ratings || masked)
-      list.keep({
-        ...known,
-        ratings: { ...ratingsOf(ratings), ...known.ratings },
-        masked: { ...frozenRanges(masked), ...known.masked },
-      })
-    return {
-      draft: typeof draft === 'string' ? draft : '',
-      readUpTo: typeof readUpTo === 'string' ? readUpTo : undefined,
-      desk,
-      signals,
-    }
-  }
-
-  /** Queues work with what is stored of the user, who may have left until then. */
-  const enqueue = (work: (stored: ReturnType<typeof merge>) => unknown) => {
-    const done = stored().then(async () => {
-      const data = await agent.getSessionData()
-      if (agent.getIsInitialized()) await work(merge(data))
-    })
-    queues.set(
-      agent,
-      done.catch(error => agent.logger.warn('The data of a view could not be stored.', error)),
-    )
-  }
-
-  const save = (changes?: Unsaved) => {
-    unsaved = { ...unsaved, ...changes }
-    enqueue(stored => {
-      if (!unsaved) return
-      const { draft, ...others } = { ...stored, ...unsaved }
-      const { isBlocked, content } = agent.previewMasking(draft)
-      // Without rules it stays in memory, until there are some.
-      unsaved = isBlocked && draft ? { draft } : undefined
-      return agent.setSessionData({ ...list.kept(), ...others, draft: isBlocked ? '' : content })
-    })
-  }
+  const data = new SessionData(agent, list)
+  const unread = new UnreadCount(agent, list, count => change({ unread: count }))
 
   /** @param isRead whether the list holds the transcript, but for what is stored */
   const restore = (isRead = false) => {
     const before = list.kept()
-    enqueue(({ draft, readUpTo }) => {
+    data.read(({ draft, readUpTo }) => {
       if (isDestroyed) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
-      // What has arrived meanwhile is behind it too; after markRead() it is outdated.
-      if (keepsUnread && readUpTo !== undefined && facts.unread !== 0)
-        change({ unread: unreadSince(readUpTo) ?? facts.unread ?? 0 })
-      // An earlier page may have stored it without these rules.
-      const { isBlocked, content } = agent.previewMasking(draft)
-      if (draft && (isBlocked || content !== draft)) unsaved ??= { draft }
-      if (unsaved) save()
+      if (keepsUnread && readUpTo !== undefined) unread.adopt(readUpTo)
     })
   }
 
@@ -186,13 +118,14 @@ export function createViewStore(
       if (!list.add(entry)) return
       endSilence()
       // An answer shows that the service has a token that it takes.
-      change({ unread: (facts.unread ?? 0) + 1, ...(facts.needsToken && SOLVED) })
+      if (facts.needsToken) change(SOLVED)
+      unread.add()
       return
     }
     const written = sending ?? list.held().find(({ id }) => id === message.messageId)?.content
     if (written !== undefined && message.content !== undefined && written !== message.content) {
       list.mask(agent.previewMasking(written))
-      save()
+      data.save()
     }
     watch(list.add(entry))
     change()
@@ -212,16 +145,9 @@ export function createViewStore(
   /** Stores what the user has read: everything up to the last message of the agent. */
   const saveRead = () => {
     if (keepsUnread)
-      save({
+      data.save({
         readUpTo: list.get().findLast(({ author, messageId }) => author === 'agent' && messageId)?.messageId ?? '',
       })
-  }
-
-  /** Number of shown messages of the agent behind one of them; undefined where the transcript does not have it. */
-  const unreadSince = (messageId: string) => {
-    const received = agent.getTranscript({ direction: 'received' })
-    const index = received.map(({ message }) => message.messageId).lastIndexOf(messageId)
-    return index < 0 && messageId ? undefined : received.slice(index + 1).filter(({ id }) => list.find(id)).length
   }
 
   on('phaseChanged', ({ payload: phase }) => {
@@ -234,11 +160,12 @@ export function createViewStore(
     if (phase.at === 'leaving') {
       departures++
       list.hold([])
-      unsaved = undefined
+      data.drop()
       list.keep(NOTHING_KEPT)
       list.place()
       list.read([])
       facts = { isOffline: !platform.isOnline() }
+      unread.reset(undefined)
     }
     change({ error: phase.at === 'idle' && !isRequested(phase.error) ? phase.error : undefined })
   })
@@ -249,7 +176,7 @@ export function createViewStore(
     list.enter(sessionId)
     if (state === 'CONNECTED') {
       preload()
-      if (unsaved) save()
+      data.flush()
     }
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
@@ -285,9 +212,7 @@ export function createViewStore(
   on('transcriptUpdate', ({ payload }) => record(payload.entry))
   on('transcriptRestored', () => {
     read()
-    // It was read in another tab before this one has loaded the transcript.
-    const unread = facts.readUpTo === undefined ? undefined : unreadSince(facts.readUpTo)
-    if (unread !== undefined) change({ unread, readUpTo: undefined })
+    unread.restored()
   })
   on('messagesRecovered', read)
   on('transcriptTrimmed', () => {
@@ -297,14 +222,10 @@ export function createViewStore(
   on('transcriptCleared', () => {
     keepHeld('queued')
     list.read([])
-    change({ unread: 0, unreadOfDesk: 0, error: undefined })
+    change({ error: undefined })
+    unread.reset(0)
   })
-  on('conversationRead', ({ payload: { messageId } }) => {
-    const count = unreadSince(messageId)
-    if (count === undefined) return change({ readUpTo: messageId })
-    // What came after it is unread here too. A view that has counted nothing was opened later.
-    change({ unread: Math.min(facts.unread ?? count, count) })
-  })
+  on('conversationRead', ({ payload }) => unread.readElsewhere(payload.messageId))
   const checkNetwork = () => {
     const isOffline = !platform.isOnline()
     if (isOffline !== facts.isOffline) change({ isOffline })
@@ -325,10 +246,10 @@ export function createViewStore(
       return departures
     },
     change,
-    save,
+    save: changes => data.save(changes),
     refusal: (message, reason = 'invalid') => new MessageError(message, reason),
-    stored,
-    countDesk: () => change({ unreadOfDesk: (facts.unreadOfDesk ?? 0) + 1 }),
+    stored: () => data.settled(),
+    countDesk: () => unread.addOfDesk(),
     subscribe(listener) {
       const stop = notifier.subscribe(listener)
       if (!stopNetwork) {
@@ -350,10 +271,10 @@ export function createViewStore(
       if (agent.status.phase.at === 'leaving') return
       change({ draft })
       notifier.notify()
-      save({ draft })
+      data.save({ draft })
     },
     markRead() {
-      change({ unread: 0, unreadOfDesk: 0, readUpTo: undefined })
+      unread.reset(0)
       agent.markRead()
       saveRead()
     },
@@ -382,27 +303,7 @@ export function createViewStore(
       endNetwork()
       notifier.stop()
       stopSilence?.()
-      return stored()
+      return data.settled()
     },
   }
-}
-
-/** Ratings as they were stored; nothing of another form. */
-function ratingsOf(ratings: unknown): KeptFacts['ratings'] {
-  return Object.fromEntries(Object.entries(Object(ratings) as object).filter(([, rating]) => isRating(rating)))
-}
-
-const isRange = (range: unknown): range is TextRange => {
-  const { start, end } = Object(range) as Partial<TextRange>
-  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= Number(start) && Number(start) < Number(end)
-}
-
-/** Masked parts as they were stored, frozen; those of another form are left out. */
-function frozenRanges(masked: unknown): KeptFacts['masked'] {
-  const entries = Object.entries(Object(masked) as KeptFacts['masked'])
-  return Object.fromEntries(
-    entries.flatMap(([text, ranges]) =>
-      Array.isArray(ranges) ? [[text, Object.freeze(ranges.filter(isRange).map(range => Object.freeze(range)))]] : [],
-    ),
-  )
 }
