@@ -782,6 +782,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-105':
     'what the chat element copies is what it shows: no comments, definitions, titles of links or words behind the language of code, and no control or invisible characters but those that the text is spelled with',
   'SEC-106': 'code of an answer is shown without controls that change the direction of text',
+  'EL-110':
+    'one line of the question stays above an answer that does not fit, and a button leads to the end wherever something of the conversation is cut',
   'EL-60':
     'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
   'EL-61':

@@ -39,7 +39,7 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
   useEffect(() => deliveries.stop, [deliveries])
 
   const list = useEndOfList(messages, unread)
-  const { log, isAtEnd, isSeen, toEnd } = list
+  const { log, hasEnd, isSeen, toEnd } = list
   const range = useRange(messages, isOpening, list)
   useSkipping(log)
   const divider = useUnreadDivider(settings, snapshot, log, isSeen)
@@ -88,7 +88,7 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
           </div>
         )}
       </div>
-      {!isAtEnd && (
+      {!hasEnd && (
         <button
           type="button"
           class="to-end"

@@ -1,14 +1,12 @@
 import type { ConversationMessage } from '@aiagent/view'
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { findFirstUnread } from './use-unread-divider.ts'
+import { type Beginning, FIRST_PLACE, type ListEvent, nextPlace } from './list-place.ts'
 
-/** Distance from the end that still counts as the end, in pixels. */
-const NEAR_PX = 48
 /** Distance of a new answer from the top, in pixels. */
 const ABOVE_PX = 8
-/** Time in which a further message of the agent belongs to the same answer, in milliseconds. */
-const TURN_MS = 10_000
+/** Distance by which the user, and not a browser that corrects heights, has moved the list, in pixels. */
+const MOVED_PX = 48
 /** Time after a movement of the list in which the next one is expected, in milliseconds. */
 const SCROLLING_MS = 150
 /** Distance that a browser moves the list by itself where the heights of rows change, in pixels. */
@@ -20,9 +18,11 @@ const CORRECTION_PX = 100
  */
 export interface EndOfList {
   readonly log: RefObject<HTMLDivElement | null>
-  readonly isAtEnd: boolean
+  /** Whether nothing is cut at the end. */
+  readonly hasEnd: boolean
+  readonly isNearEnd: boolean
   /** Whether the user sees the last answer: its end, or the beginning that the list has moved to. */
-  readonly isSeen: boolean
+  isSeen(): boolean
   toEnd(): void
   /** Whether there is at most a screen above what is in view, and the user has left the end. */
   isNearTop(): boolean
@@ -41,62 +41,36 @@ interface KeptPlace {
   readonly top: number
 }
 
-/** The messages up to the last one that was rendered. */
-interface Turn {
-  /** Id of the message at whose beginning the list stays, where there is no room for all. */
-  first?: string | undefined
-  readonly last: ConversationMessage | undefined
-  readonly isSeen: boolean
-}
-
 export function useEndOfList(messages: readonly ConversationMessage[], unread: number): EndOfList {
   const log = useRef<HTMLDivElement>(null)
-  const stays = useRef(true)
-  const [isAtEnd, setAtEnd] = useState(true)
+  const place = useRef(FIRST_PLACE)
+  const [seen, render] = useState('')
+  const drawn = useRef(seen)
   /** Where the list was moved to by this code, and when the user has moved it. */
   const movement = useRef({ ownTop: 0, at: -SCROLLING_MS })
-  const last = messages.at(-1)
-  const turn = useRef<Turn>({ first: findFirstUnread(messages, unread), last, isSeen: false })
-  const counted = useRef(unread)
-  const { first, last: known } = turn.current
-  if (last?.id !== known?.id) {
-    const added = messages.slice(messages.findLastIndex(({ id }) => id === known?.id) + 1)
-    const answers = added.slice(added.findLastIndex(({ author }) => author === 'user') + 1)
-    const [answer] = answers
-    const before = answers.length < added.length ? undefined : first
-    const follows = stays.current || answers.length < added.length
-    const isShown = !!log.current?.clientHeight
-    const isSameTurn = isShown && before && answer && known && answer.time - known.time < TURN_MS
-    // What is read stays in view, and so does the first of several unread messages. Without unread ones it is the history.
-    const isKept = !answer || !unread || (before && (isSameTurn || !isAtEnd || unread > answers.length))
-    turn.current = {
-      first: follows ? (isKept ? before : answer.id) : undefined,
-      last,
-      isSeen: follows && isShown && (!isKept || !!isSameTurn),
-    }
-  } else if (unread > counted.current && !log.current?.clientHeight) {
-    // Unread messages of the page before, in a chat that is not open.
-    turn.current.first ??= findFirstUnread(messages, unread)
-  }
-  counted.current = unread
+  const kept = useRef<KeptPlace | undefined>(undefined)
+  const dispatch = useCallback((event: ListEvent) => {
+    place.current = nextPlace(place.current, event)
+    const { end, isMoved } = place.current
+    render(`${end} ${isMoved}`)
+  }, [])
   const look = useCallback(() => {
     const list = log.current
-    if (!list) return
-    const isNear = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_PX
-    // The user has moved the list.
-    if (Math.abs(list.scrollTop - movement.current.ownTop) > NEAR_PX) turn.current.first = undefined
-    stays.current = isNear || turn.current.first !== undefined
-    setAtEnd(isNear)
+    if (list)
+      dispatch({
+        type: 'scrolled',
+        below: list.scrollHeight - list.scrollTop - list.clientHeight,
+        isByUser: Math.abs(list.scrollTop - movement.current.ownTop) > MOVED_PX,
+      })
   }, [])
   const scroll = useCallback(() => {
     const list = log.current
-    if (!list?.clientHeight || !stays.current) return
+    const { follows } = place.current
+    if (!list?.clientHeight || follows === 'user') return
     const end = list.scrollHeight - list.clientHeight
-    const id = turn.current.first
-    const row = id && list.querySelector(`[data-id="${CSS.escape(id)}"]`)
-    list.scrollTop = row ? Math.min(end, topOf(row, list) - ABOVE_PX) : end
+    list.scrollTop = follows === 'end' ? end : Math.min(end, topOf(follows, list, end))
     movement.current.ownTop = list.scrollTop
-    setAtEnd(end - list.scrollTop < NEAR_PX)
+    dispatch({ type: 'placed', below: end - list.scrollTop })
   }, [])
 
   useEffect(() => {
@@ -121,40 +95,35 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
       observer.disconnect()
       rows.disconnect()
     }
-  }, [look, scroll])
-
-  // A new message of the user leads to the end, wherever the list is.
-  const lastOfUser = last?.author === 'user' ? last.id : undefined
-  const before = useRef(lastOfUser)
-  useLayoutEffect(() => {
-    if (lastOfUser !== undefined && lastOfUser !== before.current) stays.current = true
-    before.current = lastOfUser
-    scroll()
-  }, [lastOfUser, scroll])
-  const kept = useRef<KeptPlace | undefined>(undefined)
+  }, [])
   useLayoutEffect(() => {
     const list = log.current
+    const before = place.current
+    dispatch({ type: 'rendered', messages, unread, isShown: !!list?.clientHeight })
     // With a message above it, its first row may show neither day nor author: its height is measured again.
     kept.current?.first?.classList.remove('skipped')
-    if (list && kept.current && !stays.current) {
+    if (list && kept.current && place.current.follows === 'user') {
       list.scrollTop += kept.current.last.offsetTop - kept.current.top
       movement.current.ownTop = list.scrollTop
     }
     kept.current = undefined
-    scroll()
+    // A rendering that only shows where the list is, as while the user leaves the end, does not move it back.
+    if (drawn.current === seen || place.current !== before) scroll()
+    drawn.current = seen
   })
 
   return {
     log,
-    isAtEnd,
-    isSeen: isAtEnd || turn.current.isSeen,
+    hasEnd: place.current.end === 'shown',
+    isNearEnd: place.current.end !== 'far',
+    isSeen: () => place.current.end !== 'far' || place.current.isMoved,
     toEnd() {
-      turn.current.first = undefined
-      stays.current = true
+      dispatch({ type: 'to-end' })
       scroll()
     },
-    isNearTop: () => !stays.current && !!log.current && log.current.scrollTop < log.current.clientHeight,
-    isScrolling: () => !stays.current && performance.now() - movement.current.at < SCROLLING_MS,
+    isNearTop: () =>
+      place.current.follows === 'user' && !!log.current && log.current.scrollTop < log.current.clientHeight,
+    isScrolling: () => place.current.follows === 'user' && performance.now() - movement.current.at < SCROLLING_MS,
     keepPlace() {
       // The event of a movement may be late.
       if (movement.current.ownTop !== log.current?.scrollTop) look()
@@ -163,23 +132,38 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
       const last = groups.at(-1)
       kept.current = last && { first: groups[0], last, top: last.offsetTop }
     },
-    leaveEnd() {
-      // The event that tells so may be late.
-      turn.current.first = undefined
-      stays.current = false
-      setAtEnd(false)
-    },
+    // The event that reports the movement may be late.
+    leaveEnd: () => dispatch({ type: 'to-earlier' }),
   }
 }
 
-/** Where a message begins in the list, with its author, or the divider above it. An animation does not count. */
-function topOf(row: Element, list: HTMLElement): number {
-  const above = row.previousElementSibling
+/**
+ * Where the list shows the beginning of a message: its author, or the divider above it. One line of the question stays above an answer
+ * that does not fit. Without its row it is the end.
+ */
+function topOf({ id, question }: Beginning, list: HTMLElement, end: number): number {
+  const row = rowOf(id, list)
+  if (!row) return end
+  const divider = row.previousElementSibling
+  if (divider?.matches('.unread')) return offsetIn(list, divider) - ABOVE_PX
+  const top = offsetIn(list, row.querySelector('.by, .bubble')) - ABOVE_PX
+  const asked = top < end && question ? rowOf(question, list)?.querySelector<HTMLElement>('.bubble') : undefined
+  if (!asked) return top
+  const { lineHeight, paddingBlockEnd } = getComputedStyle(asked)
+  const hidden = asked.clientHeight - Number.parseFloat(lineHeight) - Number.parseFloat(paddingBlockEnd)
+  // A question of one line is shown whole.
+  const line = offsetIn(list, asked) + (hidden > Number.parseFloat(lineHeight) ? hidden : -ABOVE_PX)
+  return top - line < list.clientHeight / 4 ? line : top
+}
+
+function rowOf(id: string, list: HTMLElement): Element | null {
+  return list.querySelector(`[data-id="${CSS.escape(id)}"]`)
+}
+
+/** Where an element begins in the list. An animation does not count. */
+function offsetIn(list: HTMLElement, element: Element | null): number {
   let top = 0
-  let at: Element | null = above?.matches('.unread') ? above : row.querySelector('.by, .bubble')
-  while (at instanceof HTMLElement && at !== list.parentElement) {
+  for (let at = element; at instanceof HTMLElement && at !== list.parentElement; at = at.offsetParent)
     top += at.offsetTop
-    at = at.offsetParent
-  }
   return top
 }

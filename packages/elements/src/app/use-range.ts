@@ -42,7 +42,7 @@ export interface Range {
 export function useRange(
   messages: readonly ConversationMessage[],
   isOpening: boolean,
-  { log, isAtEnd, isNearTop, isScrolling, keepPlace, leaveEnd }: Omit<EndOfList, 'toEnd'>,
+  { log, isNearEnd, isNearTop, isScrolling, keepPlace, leaveEnd }: Omit<EndOfList, 'toEnd'>,
 ): Range {
   /** The last message, and its number. */
   const known = useRef<{ readonly id: string | undefined; readonly number: number }>({ id: undefined, number: 0 })
@@ -58,7 +58,7 @@ export function useRange(
   if (index < 0) {
     wanted.current = UNASKED
     from.current = end - FIRST
-  } else if (isAtEnd && end - from.current > wanted.current + PAGE) {
+  } else if (isNearEnd && end - from.current > wanted.current + PAGE) {
     // The list has grown much while the user read its end.
     wanted.current = UNASKED
     from.current = end - UNASKED

@@ -2,6 +2,7 @@ import type { ConversationSnapshot } from '@aiagent/view'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { ChatSettings } from './chat-settings.ts'
+import { findFirstUnread } from './list-place.ts'
 
 /**
  * Marks messages as read when the user can see them, and remembers where the unread ones began.
@@ -12,16 +13,16 @@ export function useUnreadDivider(
   { view, strings, emit }: ChatSettings,
   { messages, unread }: ConversationSnapshot,
   log: RefObject<HTMLElement | null>,
-  isAnswerSeen: boolean,
+  isAnswerSeen: () => boolean,
 ): string | undefined {
   const [divider, setDivider] = useState<string>()
   const isVisible = useVisibility(log)
-  const isSeen = isVisible && isAnswerSeen
+  const isSeen = isVisible && isAnswerSeen()
   const last = messages.at(-1)
   // Tells one unread message from the next where the count is the same: all may be read between two renderings.
-  const firstUnread = findFirstUnread(messages, unread)
-  // The observer reports a moment later, or never, that the chat has been hidden and shown again.
-  const seesNow = () => isSeen && log.current?.getClientRects().length
+  const firstUnread = findFirstUnread(messages, unread)?.id
+  // The observer reports a moment later, or never, that the chat has been hidden and shown again; the list may just have moved.
+  const seesNow = () => isVisible && isAnswerSeen() && log.current?.getClientRects().length
 
   // Before the user can act on what is rendered: what was shown is read, even if the chat is closed at once.
   useLayoutEffect(() => {
@@ -46,13 +47,6 @@ export function useUnreadDivider(
   // A list that is removed, as at a sign-out, has no unread messages.
   useLayoutEffect(() => () => emit('aiagent-unread', { count: 0, text: '' }), [])
   return divider
-}
-
-/** Id of the first unread message; undefined without one. */
-export function findFirstUnread(messages: ConversationSnapshot['messages'], unread: number): string | undefined {
-  if (unread === 0) return undefined
-  const received = messages.filter(({ author, mark }) => author !== 'user' && !mark)
-  return received[Math.max(0, received.length - unread)]?.id
 }
 
 /** Whether the user can see the element: it is in the viewport, and the page is visible. */

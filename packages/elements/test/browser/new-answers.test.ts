@@ -57,6 +57,13 @@ describe.skipIf(!hasChromium())('a new answer', () => {
         top += at.offsetTop
       return Math.round(top)
     })
+  /** Distances of the top and the bottom of a bubble from the top of the list. */
+  const edges = (page: Page, text: string | RegExp) =>
+    bubble(page, text).evaluate(node => {
+      const { top, bottom } = node.getBoundingClientRect()
+      const list = node.closest('.log')?.getBoundingClientRect().top ?? 0
+      return [top, bottom].map(edge => Math.round(edge - list))
+    })
   /** Distance of the view from the end of the list. */
   const below = (page: Page) =>
     page.getByRole('log').evaluate(list => Math.round(list.scrollHeight - list.clientHeight - list.scrollTop))
@@ -80,7 +87,8 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     for (const text of ['one', 'two', 'three']) await ask(page, text)
     await ask(page, 'a long one', /Short answer/)
     await settled(page)
-    await expect.poll(() => top(page, /Short answer/)).toBe(8)
+    await expect.poll(async () => (await edges(page, 'a long one'))[0]).toBe(8)
+    expect(await top(page, /Short answer/)).toBeLessThan(100)
     await toEnd(page).waitFor()
     expect(await toEnd(page).getAttribute('aria-label')).toBe('To the latest message')
     expect(await unread(page)).toBe('')
@@ -106,10 +114,10 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     })
     await ask(page, 'long, and more', 'Would you like to know more?')
     await settled(page)
-    await expect.poll(() => top(page, /Short answer/)).toBe(8)
+    await expect.poll(async () => (await edges(page, 'long, and more'))[0]).toBe(8)
     say('One more thing.')
     await bubble(page, 'One more thing.').waitFor()
-    expect(await top(page, /Short answer/)).toBe(8)
+    expect((await edges(page, 'long, and more'))[0]).toBe(8)
     expect(await unread(page)).toBe('')
     await toEnd(page).click()
     await expect.poll(() => below(page)).toBe(0)
@@ -126,8 +134,43 @@ describe.skipIf(!hasChromium())('a new answer', () => {
     await ask(page, 'first')
     for (let index = 0; index < 20; index++) say(`Line ${index} of an answer in many messages.`)
     await bubble(page, 'Line 19').waitFor()
-    await expect.poll(() => top(page, 'You said: first')).toBe(8)
+    await expect.poll(async () => (await edges(page, /^first/))[0]).toBe(8)
     await toEnd(page).waitFor()
+  })
+
+  it('[EL-110] leaves one line of a long question in view, and in a low chat none', async () => {
+    const page = await open(1366, 650)
+    const question = `${'This is a question with many words. '.repeat(12)}Is a long answer possible?`
+    await ask(page, question, /Short answer/)
+    await settled(page)
+    const { line, padding } = await bubble(page, /^This is/).evaluate(node => {
+      const { lineHeight, paddingBlockEnd } = getComputedStyle(node)
+      return { line: Number.parseFloat(lineHeight), padding: Number.parseFloat(paddingBlockEnd) }
+    })
+    await expect.poll(async () => Math.abs(((await edges(page, /^This is/))[1] ?? 0) - line - padding)).toBeLessThan(2)
+    await page.setViewportSize({ width: 1366, height: 340 })
+    await expect.poll(() => top(page, /Short answer/)).toBe(8)
+  })
+
+  it('[EL-110] offers to go to its end wherever something of it is cut', async () => {
+    const page = await open(1366, 650)
+    await ask(page, 'a long one', /Short answer/)
+    await settled(page)
+    await toEnd(page).click()
+    for (const [distance, count] of [
+      [40, 1],
+      [7, 0],
+      [10, 1],
+    ] as const) {
+      await page.getByRole('log').evaluate((list, px) => {
+        list.scrollTop = list.scrollHeight - list.clientHeight - px
+      }, distance)
+      await expect.poll(() => toEnd(page).count()).toBe(count)
+    }
+    // That near, the list follows nevertheless.
+    say('One more thing.')
+    await bubble(page, 'One more thing.').waitFor()
+    await expect.poll(() => below(page)).toBe(0)
   })
 
   it('[EL-25] keeps the place of a user who reads above', async () => {

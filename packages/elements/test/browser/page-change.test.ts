@@ -67,6 +67,29 @@ describe.skipIf(!hasChromium())('a launcher after a page change', () => {
     expect(await page.locator('.badge').textContent()).toBe('')
   })
 
+  it('[EL-42] opens at the unread message, below an answer to the same question that was read', async () => {
+    const { page } = await open()
+    await ask(page, 'an answer for later')
+    say(LONG)
+    await page.locator('ai-agent-chat .to-end').click()
+    await expect.poll(() => page.locator('.badge').textContent()).toBe('')
+    await page.keyboard.press('Escape')
+    say('One more thing.')
+    await button(page, 'Chat, 1 new message').waitFor()
+    await page.reload()
+    await button(page, 'Chat, 1 new message').click()
+    await page.locator('ai-agent-chat .bubble', { hasText: 'One more thing.' }).waitFor()
+    const edge = (name: string) =>
+      page.locator(`ai-agent-chat ${name}`).evaluate(node => {
+        const list = node.closest('.log')?.getBoundingClientRect()
+        return list
+          ? [node.getBoundingClientRect().top - list.top, list.bottom - node.getBoundingClientRect().bottom]
+          : []
+      })
+    for (const name of ['.divider.unread', '.bubble >> nth=-1'])
+      await expect.poll(async () => Math.min(...(await edge(name)))).toBeGreaterThanOrEqual(0)
+  })
+
   it('[EL-42] is open again where it was open, and leaves the focus where it is', async () => {
     const { page } = await open()
     await ask(page, 'hello')
