@@ -541,6 +541,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a view gives the id of a session away neither in an export, nor in the name of a lock or channel, nor in the messages of the adapters',
   'VIEW-53': 'in an export, no text, name or source of others can look like a line of the user',
   'VIEW-54': 'stored ratings and masked parts of another form are left out one by one, and the chat goes on',
+  'VIEW-75':
+    'of the messages of the user that an answer of their session follows, a view shows the first one without doubt, whatever the ledger knows; further ones, and those without an answer, stay in doubt',
+  'VIEW-76':
+    'a view says after a reload that the session has expired which the service has forgotten; the draft and the chats with colleagues that were stored stay, for the same user, and nothing else of it is stored',
+  'VIEW-77':
+    'a view says where the present session of a conversation begins, which knows nothing of what is above, until the conversation is restarted or cleared',
   'VIEW-30':
     'with `resume`, a view stores ratings, masked parts and the masked draft with the session, without losing those of another view of the agent, and reads them in any form',
   'VIEW-31':
@@ -784,6 +790,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-106': 'code of an answer is shown without controls that change the direction of text',
   'EL-110':
     'one line of the question stays above an answer that does not fit, and a button leads to the end wherever something of the conversation is cut',
+  'EL-111':
+    'the chat element says once, in the list and to screen readers, where a session begins that knows nothing of what is above, and that an earlier conversation has expired',
   'EL-60':
     'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
   'EL-61':

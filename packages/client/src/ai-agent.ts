@@ -517,8 +517,9 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /**
    * Stores data of the host beside the session, so that it comes back with the conversation after a reload: with `resume`, in the
-   * same store. It is removed with the session: by a restart, `logout()`, a change of the user and `clearStoredData()`. Does
-   * nothing without `resume`, and before `initialize()` has completed. A store that fails is a warning in the log.
+   * same store. It is removed with the session: by a restart, `logout()`, a change of the user and `clearStoredData()`. Where the
+   * service has forgotten the session after a reload, the data stays with the one that replaces it. Does nothing without
+   * `resume`, and before `initialize()` has completed. A store that fails is a warning in the log.
    *
    * @param data a value that JSON can hold; `undefined` removes it
    */

@@ -54,6 +54,14 @@ export interface ConversationConnection {
   readonly remedy: ConversationRemedy
 }
 
+/** Where the present session of a conversation begins: the agent knows nothing of what is above. Say it there, once. */
+export interface ConversationSession {
+  /** Id of the last message above. Undefined where nothing is above: `hasExpired` is true then. */
+  readonly after: string | undefined
+  /** Whether the service no longer had the conversation of the previous page, with `resume`. */
+  readonly hasExpired: boolean
+}
+
 /**
  * All that a user interface shows of a conversation, at one moment. It is frozen, and so are its messages and lists; whatever
  * has not changed since the snapshot before is the same object.
@@ -61,6 +69,11 @@ export interface ConversationConnection {
 export interface ConversationSnapshot {
   /** The visible messages in order: of the user, the agent and, with a live desk, the colleague. */
   readonly messages: readonly ConversationMessage[]
+  /**
+   * Where the present session begins, if the conversation did not begin with it: after the service has forgotten or ended the one before.
+   * Until the conversation is restarted or cleared, and on this page only.
+   */
+  readonly newSession: ConversationSession | undefined
   /** Whether the agent is working on an answer. */
   readonly isWorking: boolean
   /** State of the connection, and what helps. */

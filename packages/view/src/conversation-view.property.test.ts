@@ -248,8 +248,9 @@ class Driver {
     const { content, index } = this.#lost ?? {}
     if (content === undefined) return
     const lost = this.view.getSnapshot().messages.findLast(item => item.content === content)
-    expect(lost).toMatchObject({ author: 'user', delivery: 'unknown' })
+    expect(lost).toMatchObject({ author: 'user' })
     if (!lost || index !== this.#history.length) return
+    expect(lost.delivery).toBe('unknown')
     this.#lost = undefined
     await this.view.retry(lost.id)
     await this.#answer(content)
@@ -332,6 +333,11 @@ class Driver {
         fate: isUser ? (entry === lost ? 'unknown' : 'delivered') : undefined,
       })
     }
+    // What is the first before an answer is shown without doubt.
+    const at = shown.findIndex(({ fate }) => fate === 'unknown')
+    const item = shown[at]
+    const isAnswered = shown.slice(at).some(({ author }) => author === 'agent')
+    if (item && shown[at - 1]?.author !== 'user' && isAnswered) item.fate = 'delivered'
     return shown
   }
 

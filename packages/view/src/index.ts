@@ -10,6 +10,7 @@ export type {
   ConversationChoice,
   ConversationConnection,
   ConversationConnectionState,
+  ConversationSession,
   ConversationSnapshot,
   ConversationView,
   ConversationViewOptions,

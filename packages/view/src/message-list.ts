@@ -11,6 +11,7 @@ import {
   NONE,
   type TextRange,
 } from './conversation-message.ts'
+import type { ConversationSession } from './conversation-snapshot.ts'
 import { keepSame } from './keep-same.ts'
 
 type Changes = Partial<ConversationMessage>
@@ -35,12 +36,18 @@ export interface MessageList {
   find(id: string): ConversationMessage | undefined
   /** The last hand-over. */
   escalation(): ConversationEscalation | undefined
+  /** Where the present session begins, if something is above it. */
+  newSession(): ConversationSession | undefined
+  /** The session of an earlier page has expired: nothing of it comes back from the service. */
+  expire(): void
   /** The rating that the user has sent with an entry. */
   ratingOf(entry: TranscriptEntry): FeedbackRating | undefined
   /** Adds the message of a new entry, and returns it where it is shown. */
   add(entry: TranscriptEntry): ConversationMessage | undefined
   /** Reads all entries again. Kept facts stay: the history of a session may bring its messages back. */
   read(entries: readonly TranscriptEntry[]): void
+  /** Removes all messages of the transcript: another conversation begins. */
+  clear(): void
   /** Removes the messages of the entries that the transcript has dropped from its start. */
   trim(entries: readonly TranscriptEntry[]): void
   /** Messages that were written before `initialize()`, and that no entry holds yet. */
@@ -53,7 +60,7 @@ export interface MessageList {
    * @param delivery the state; default: the one that the agent knows
    */
   updateDelivery(id: string, delivery?: DeliveryState): ConversationMessage | undefined
-  /** Begins a session: ratings reach it alone, and another of its answers may have the same id. */
+  /** Begins a session: ratings reach it alone, and another of its answers may have the same id. It knows nothing of the others. */
   enter(sessionId: string | undefined): void
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
   /** Masking replaced parts of a text that is about to be shown. Returns where. */
@@ -82,11 +89,15 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   let hasQuestion = false
   /** The present session. */
   let session: string | undefined
+  /** The last message that the present session does not know; undefined in it for those of an earlier page. */
+  let begun: Pick<ConversationSession, 'after' | 'hasExpired'> | undefined
   let snapshot: readonly ConversationMessage[] | undefined
   let transcript: readonly ConversationMessage[] | undefined
   let placed: Parameters<MessageList['place']>[0]
   /** Messages as their entries alone make them, so that reading an entry again makes the same. */
   const plain = new WeakMap<TranscriptEntry, ConversationMessage>()
+  /** Messages in doubt as they are shown below an answer. */
+  const answered = new WeakMap<ConversationMessage, ConversationMessage>()
 
   const touch = () => {
     snapshot = transcript = undefined
@@ -124,6 +135,9 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 
   const enter: MessageList['enter'] = id => {
     if (!id || id === session) return
+    // What waits to be sent reaches the new session.
+    const above = session && items[lastIndex(items, item => item.delivery !== 'queued')]
+    if (above) begun = { after: above.id, hasExpired: false }
     session = id
     items = items.map(item => changed(item, { canRate: item.canRate && item.sessionId === id }))
     touch()
@@ -163,8 +177,45 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     return item
   }
 
-  const withoutPlaced = () => (transcript ??= Object.freeze([...items, ...held]))
-  const get = () => (snapshot ??= placed ? Object.freeze([...placed(items), ...held]) : withoutPlaced())
+  /** An answer is evidence for the user, though not for the ledger: the first of the messages that it follows is not in doubt. */
+  const withoutDoubt = () => {
+    const shown = [...items]
+    /** Index of the first message of the user since the last answer. */
+    let first = -1
+    for (const [index, item] of items.entries()) {
+      if (item.author === 'user') {
+        if (first < 0 && item.delivery !== 'cancelled' && item.delivery !== 'failed') first = index
+        continue
+      }
+      const asked = items[first]
+      if (asked?.delivery === 'unknown' && (asked.sessionId ?? item.sessionId) === item.sessionId) {
+        const sent = answered.get(asked) ?? changed(asked, { delivery: 'sent' })
+        answered.set(asked, sent)
+        shown[first] = sent
+      }
+      first = -1
+    }
+    return shown
+  }
+
+  const withoutPlaced = () => (transcript ??= Object.freeze([...withoutDoubt(), ...held]))
+  const get = () =>
+    (snapshot ??= placed ? Object.freeze([...placed(withoutDoubt()), ...held]) : withoutPlaced())
+
+  const read: MessageList['read'] = entries => {
+    const before = new Map(items.map(item => [item.id, item]))
+    items = []
+    escalation = undefined
+    touch()
+    hasQuestion = false
+    for (const entry of entries) fold(entry, before.get(plainOf(entry)?.id ?? ''))
+    const present = session ?? entries.at(-1)?.sessionId
+    const above = items[lastIndex(items, item => item.sessionId !== undefined && item.sessionId !== present)]
+    if (!session && present && above) begun = { after: above.id, hasExpired: false }
+    session = undefined
+    enter(present)
+    items = items.map(item => keepSame(before.get(item.id), item))
+  }
 
   return {
     get,
@@ -173,19 +224,25 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     enter,
     find: id => get()[lastIndex(get(), item => item.id === id)],
     escalation: () => escalation,
+    newSession() {
+      if (!begun) return undefined
+      const { after, hasExpired } = begun
+      const shown = get()
+      let index = after === undefined ? -1 : lastIndex(shown, item => item.id === after)
+      if (index < 0 && !hasExpired) return undefined
+      // Messages of a desk have no session: those that follow are of the earlier one.
+      for (let next = shown[index + 1]; next && isOfDesk(next); next = shown[index + 1]) index++
+      return { after: shown[index]?.id, hasExpired }
+    },
+    expire() {
+      begun = { after: undefined, hasExpired: true }
+    },
     ratingOf: entry => feedbackOf(entry)?.rating,
     add: entry => fold(entry),
-    read(entries) {
-      const before = new Map(items.map(item => [item.id, item]))
-      items = []
-      escalation = undefined
-      touch()
-      hasQuestion = false
-      for (const entry of entries) fold(entry, before.get(plainOf(entry)?.id ?? ''))
-      const present = session ?? entries.at(-1)?.sessionId
-      session = undefined
-      enter(present)
-      items = items.map(item => keepSame(before.get(item.id), item))
+    read,
+    clear() {
+      read([])
+      begun = undefined
     },
     trim(entries) {
       const first = entries.find(plainOf)
@@ -230,6 +287,9 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
   return `${sessionId} ${messageId}`
 }
+
+const isOfDesk = ({ author, messageId }: ConversationMessage) =>
+  author === 'colleague' || (author === 'user' && messageId === undefined)
 
 /** As `findLastIndex()`, which takes twenty times as long on some platforms; -1 where nothing matches. */
 function lastIndex(items: readonly ConversationMessage[], isMatch: (item: ConversationMessage) => boolean): number {

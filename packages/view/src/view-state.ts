@@ -26,7 +26,7 @@ export interface ViewFacts {
 /** The next snapshot; the one before where nothing has changed. */
 export function snapshotOf(
   agent: Pick<AiAgent, 'status'>,
-  list: Pick<MessageList, 'get' | 'escalation'>,
+  list: Pick<MessageList, 'get' | 'escalation' | 'newSession'>,
   {
     retryAt,
     isWaitAsked = false,
@@ -52,9 +52,11 @@ export function snapshotOf(
         : state === 'closed' && phase.at !== 'destroyed'
           ? 'retry'
           : 'none'
+  const newSession = list.newSession()
   const choice = phase.at === 'choosing' ? phase.choice : undefined
   return share(before, {
     messages: list.get(),
+    newSession: newSession && share(before?.newSession, newSession),
     connection: share(before?.connection, {
       state,
       retryAt: isWaiting ? retryAt : undefined,
@@ -78,7 +80,7 @@ export function snapshotOf(
 /** The snapshot before anything happened, on a server too. */
 export const EMPTY_SNAPSHOT: ConversationSnapshot = /* @__PURE__ */ snapshotOf(
   { status: { phase: { at: 'idle' }, connection: 'IDLE', working: false, retryAt: undefined } },
-  { get: () => NONE, escalation: () => undefined },
+  { get: () => NONE, escalation: () => undefined, newSession: () => undefined },
   {},
 )
 

@@ -77,6 +77,8 @@ export function createViewStore(
   /** @param isRead whether the list holds the transcript, but for what is stored */
   const restore = (isRead = false) => {
     const before = list.kept()
+    // The next session begins anew, but for what the user sees.
+    if (list.newSession()?.hasExpired) data.save({ readUpTo: undefined, signals: undefined })
     data.read(({ draft, readUpTo }) => {
       if (isDestroyed) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
@@ -163,7 +165,7 @@ export function createViewStore(
       data.drop()
       list.keep(NOTHING_KEPT)
       list.place()
-      list.read([])
+      list.clear()
       facts = { isOffline: !platform.isOnline() }
       unread.reset(undefined)
     }
@@ -185,9 +187,11 @@ export function createViewStore(
     })
   })
   // The error of a failed attempt follows its state.
-  on('error', ({ payload: { error } }) =>
-    change({ error, ...(facts.retryAt !== undefined && error.retryAfterMs && { isWaitAsked: true }) }),
-  )
+  on('error', ({ payload: { error } }) => {
+    // Before there is a chat, the session of the previous page is all that can be refused.
+    if (!agent.getIsInitialized() && Object(error).reason === 'refused') list.expire()
+    change({ error, ...(facts.retryAt !== undefined && error.retryAfterMs && { isWaitAsked: true }) })
+  })
   on('errorMessage', ({ payload: { error } }) => change({ error }))
   on('rateLimited', ({ timestamp, payload }) => {
     if (payload.source === 'rest' && !agent.isConnected())
@@ -221,7 +225,7 @@ export function createViewStore(
   })
   on('transcriptCleared', () => {
     keepHeld('queued')
-    list.read([])
+    list.clear()
     change({ error: undefined })
     unread.reset(0)
   })

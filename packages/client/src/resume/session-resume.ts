@@ -69,17 +69,18 @@ export class SessionResume implements SessionKeeper {
     if (id === undefined) return undefined
     const found = await this.#find(id, signal)
     if (found) return { id, needsContext: this.#parts.context.isChanged, isEmpty: found.isEmpty }
-    this.keep(undefined)
+    this.keep(undefined, true)
     return undefined
   }
 
-  keep(id: string | undefined): void {
+  /** @param isForgotten whether the service no longer knows the session: the host's data stays for the next one */
+  keep(id: string | undefined, isForgotten = false): void {
     if (id !== this.#resumed?.id) this.#resumed = undefined
     const key = this.#key()
     const { shared } = this.#scope
     if (id === undefined) {
       shared?.session.drop()
-      this.#own?.drop()
+      this.#own?.drop(isForgotten)
     } else if (key !== undefined) {
       shared?.session.use(id)
       this.#own?.keep(id, key)

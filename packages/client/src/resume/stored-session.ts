@@ -22,6 +22,8 @@ export class StoredSession {
   readonly #window: PageWindow | undefined
   readonly #left: HandedOver
   #session: KeptSession | undefined
+  /** Data of a session that the service has forgotten, for the one that continues the conversation. */
+  #forgottenData: unknown
   /** Whether the page is in the back/forward cache, or about to end. */
   #isAway = false
   #isGone = false
@@ -58,7 +60,9 @@ export class StoredSession {
         stored = await this.#occupy(key)
       }
       // With `tabs`, other tabs name the session: the data of the page before is in the store of this tab.
-      this.#session = [kept, stored].find(each => each?.sessionId === sessionId) ?? { sessionId }
+      const data = isMoving ? undefined : this.#forgottenData
+      this.#session = [kept, stored].find(each => each?.sessionId === sessionId) ?? sessionWith(sessionId, data)
+      this.#forgottenData = undefined
       await this.#store()
     })
   }
@@ -74,14 +78,19 @@ export class StoredSession {
       if (!this.#session) return
       const { sessionId } = this.#session
       // A copy: later changes by the host are not stored.
-      this.#session = data === undefined ? { sessionId } : { sessionId, data: JSON.parse(JSON.stringify(data)) }
+      this.#session = sessionWith(sessionId, data === undefined ? data : JSON.parse(JSON.stringify(data)))
       await this.#store()
     })
   }
 
-  /** Removes the stored session. */
-  drop(): void {
+  /**
+   * Removes the stored session.
+   *
+   * @param isForgotten whether the service has forgotten it: the host's data then belongs to the next session of the same user
+   */
+  drop(isForgotten = false): void {
     void this.#after(() => {
+      this.#forgottenData = isForgotten ? this.#session?.data : undefined
       this.#session = undefined
       return this.#store()
     })
@@ -95,7 +104,7 @@ export class StoredSession {
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     await this.#left.remove(async () => {
       if (this.#isGone) return
-      if (this.#left.isOf(parts, except)) this.#session = undefined
+      if (this.#left.isOf(parts, except)) this.#session = this.#forgottenData = undefined
       await this.#left.forget(parts, except)
     })
   }
@@ -150,5 +159,9 @@ function read(value: unknown): KeptSession | undefined {
   if (!isJsonObject(value)) return undefined
   const { sessionId, data } = value
   if (typeof sessionId !== 'string' || !isUsableSessionId(sessionId)) return undefined
+  return sessionWith(sessionId, data)
+}
+
+function sessionWith(sessionId: string, data: unknown): KeptSession {
   return data === undefined ? { sessionId } : { sessionId, data }
 }
