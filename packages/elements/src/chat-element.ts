@@ -21,7 +21,7 @@ import { createFrame, followPage } from './style/frame-style.ts'
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 const PARTS =
-  'frame,header,title,subtitle,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+  'frame,header,title,subtitle,status,avatar,menu,log,message,message-user,message-agent,message-colleague,bubble,bubble-user,bubble-agent,bubble-colleague,desk,desk-mark,session-mark,link,image,masked,sources,source,option,rating,delivery,escalation,reasoning,copy,code-bar,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
 
 /**
  * `<ai-agent-chat>`: a complete chat with an agent.

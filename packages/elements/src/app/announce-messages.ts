@@ -1,6 +1,6 @@
 import type { ConversationMessage, ConversationSnapshot } from '@aiagent/view'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
-import { type ChatSettings, markText } from './chat-settings.ts'
+import { type ChatSettings, markText, sessionText } from './chat-settings.ts'
 
 /**
  * Announces each message of the agent once, and that it is working. Messages that were there before, and those that come back
@@ -14,12 +14,14 @@ export function createMessageAnnouncements(): (
   const known = new Set<string>()
   let wasWorking = false
   let mark: string | undefined
+  /** The beginning of a session that was announced. */
+  let begun: string | undefined
   let isFirst = true
   /** Keeps the order while the lexer is loaded. */
   let queue: Promise<unknown> = Promise.resolve()
 
   return (snapshot, settings, agentName) => {
-    const { messages, unread, isWorking } = snapshot
+    const { messages, unread, isWorking, newSession } = snapshot
     const { announcer, strings } = settings
     const fresh: ConversationMessage[] = []
     for (let index = messages.length - 1; index >= 0; index--) {
@@ -39,6 +41,11 @@ export function createMessageAnnouncements(): (
     const key = last && `${last.id} ${last.authorName ?? ''}`
     if (last && key !== mark && !isFirst) announcer.say(markText(last, strings))
     mark = key
+    const begins = newSession?.hasExpired ? 'expired' : newSession?.after
+    // What has expired is said by the first rendering too: it was found out while the page was loaded.
+    if (newSession && begins !== begun && (!isFirst || newSession.hasExpired))
+      announcer.say(sessionText(newSession, strings))
+    begun = begins
     isFirst = false
     if (isWorking && !wasWorking) announcer.say(strings.working(agentName))
     wasWorking = isWorking

@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationDesk, ConversationMessage, ConversationView } from '@aiagent/view'
+import type { ConversationDesk, ConversationMessage, ConversationSession, ConversationView } from '@aiagent/view'
 import type { ComponentType } from 'preact'
 import type { ChatHost, ChatProperties } from '../chat-options.ts'
 import type { MarkdownOptions } from '../markdown/markdown.tsx'
@@ -40,6 +40,11 @@ export function markText({ mark, authorName }: ConversationMessage, strings: Cha
 export function deskText({ isElsewhere, waitingSince, name }: ConversationDesk, strings: ChatStrings): string {
   if (isElsewhere) return strings.deskElsewhere
   return waitingSince === undefined ? strings.deskWith(name ?? strings.colleague) : strings.deskWaiting
+}
+
+/** What the list says where a session begins. */
+export function sessionText({ after, hasExpired }: ConversationSession, strings: ChatStrings): string {
+  return [hasExpired && strings.sessionExpired, after !== undefined && strings.sessionBegins].filter(Boolean).join(' ')
 }
 
 /** Ignores a rejection: the snapshot of the view holds the error, and the chat shows it. */

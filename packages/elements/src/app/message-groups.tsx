@@ -23,6 +23,9 @@ interface RowFacts {
   hadDesk: boolean
   /** Id of the first unread message. */
   divider: string | undefined
+  /** What is said where the present session begins, below the message `sessionAfter`. */
+  sessionText: string | undefined
+  sessionAfter: string | undefined
   /** Time of the last message that was there when the list was opened. */
   opened: number
 }
@@ -121,6 +124,8 @@ class MessageGroup extends Component<GroupProps> {
     before,
     divider,
     opened,
+      sessionText,
+      sessionAfter,
     lastOfUser,
     answered,
     equipped,
@@ -139,7 +144,8 @@ class MessageGroup extends Component<GroupProps> {
         above?.author !== author ||
         above.mark !== undefined ||
         time - above.time > TOGETHER_MS ||
-        id === divider
+        id === divider ||
+        above.id === sessionAfter
       above = message
       return [
         isNewDay && <Divider key={`day ${id}`} text={times.day(time)} />,
@@ -160,6 +166,7 @@ class MessageGroup extends Component<GroupProps> {
             isHandedOver={message === present && isHandedOver}
           />
         ),
+        sessionText && id === sessionAfter && <Divider key="session" text={sessionText} part="session-mark" />,
       ]
     })
     return (
@@ -170,7 +177,13 @@ class MessageGroup extends Component<GroupProps> {
   }
 }
 
-function Divider({ text, part = 'day' }: { text: string; part?: 'day' | 'unread-divider' | 'desk-mark' }) {
+export function Divider({
+  text,
+  part = 'day',
+}: {
+  text: string
+  part?: 'day' | 'unread-divider' | 'desk-mark' | 'session-mark'
+}) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: groups are between the list and its items
     <div role="listitem" class={part === 'unread-divider' ? 'divider unread' : 'divider'} part={part}>

@@ -5,9 +5,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import { createDeliveryAnnouncements } from './announce-deliveries.ts'
 import { createMessageAnnouncements } from './announce-messages.ts'
-import type { ChatSettings } from './chat-settings.ts'
+import { type ChatSettings, sessionText } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
-import { messageGroups } from './message-groups.tsx'
+import { Divider, messageGroups } from './message-groups.tsx'
 import { Options } from './message-row.tsx'
 import { useTimes } from './times.ts'
 import { useEndOfList } from './use-end-of-list.ts'
@@ -26,7 +26,8 @@ interface MessageListProps {
 /** The conversation. It is not live: the announcer says what is new. */
 export function MessageList({ settings, snapshot, agentName, isEnded }: MessageListProps) {
   const { strings, hasSlotted } = settings
-  const { messages, isWorking, unread, desk } = snapshot
+  const { messages, isWorking, unread, desk, newSession } = snapshot
+  const begins = newSession && sessionText(newSession, strings)
   const isTyping = desk?.isTyping === true
   const isOpening = useOpening()
   const times = useTimes(strings, isOpening)
@@ -50,6 +51,11 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
       <div class="log" part="log" ref={log} role="log" aria-live="off" aria-label={strings.conversation} tabIndex={0}>
         {messages.length === 0 && !isWorking ? (
           <div class={hasSlotted('empty') ? 'rows' : 'rows blank'}>
+            {begins && (
+              <p class="divider" part="session-mark">
+                {begins}
+              </p>
+            )}
             <Empty settings={settings} isSlotted={hasSlotted('empty')} />
           </div>
         ) : (
@@ -63,6 +69,7 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
                 </button>
               </div>
             )}
+            {begins && newSession?.after === undefined && <Divider text={begins} part="session-mark" />}
             {messageGroups(messages, range, {
               settings,
               times,
@@ -73,6 +80,8 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
               hasDesk: desk !== undefined,
               hadDesk: messages.some(({ mark }) => mark),
               opened: opened.current,
+              sessionText: begins,
+              sessionAfter: newSession?.after,
             })}
             {(isWorking || isTyping) && (
               // biome-ignore lint/a11y/useSemanticElements: as above

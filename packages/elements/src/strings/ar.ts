@@ -97,6 +97,8 @@ export const ar: LanguageTexts = {
   errorDesk: 'تعذرت المحادثة مع الموظف. يمكنك المتابعة هنا مع المساعد.',
   errorDeskMessage: 'ربما لم تصل رسالة إلى فريقنا. يمكنك إرسالها مرة أخرى.',
   colleague: 'الموظف',
+  sessionExpired: 'انتهت صلاحية محادثتك السابقة.',
+  sessionBegins: 'لم يعد المساعد يعرف ما ورد أعلاه.',
   deskOpened: 'حوّل المساعد المحادثة إلى فريقنا.',
   deskWaiting: 'في انتظار أحد الموظفين …',
   deskJoined: name => `انضم ${name} إلى المحادثة`,

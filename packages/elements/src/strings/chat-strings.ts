@@ -179,6 +179,10 @@ export interface ChatStrings {
   readonly errorDeskMessage: string
   /** Author of a colleague's messages, where the colleague has no name. */
   readonly colleague: string
+  /** Mark in the list: the service no longer has the conversation of the previous page. */
+  readonly sessionExpired: string
+  /** Mark in the list: the agent's present session knows nothing of the messages above. */
+  readonly sessionBegins: string
   /** Mark in the list: the agent's part ends here. */
   readonly deskOpened: string
   /** Notice until a colleague has joined. */

@@ -90,6 +90,8 @@ export const da: LanguageTexts = {
   errorDesk: 'Chatten med vores medarbejder lykkedes ikke. Du kan fortsætte her med assistenten.',
   errorDeskMessage: 'En besked til vores team er måske ikke nået frem. Du kan sende den igen.',
   colleague: 'Vores team',
+  sessionExpired: 'Din tidligere samtale er udløbet.',
+  sessionBegins: 'Assistenten kender ikke længere det, der står ovenfor.',
   deskOpened: 'Assistenten har givet samtalen videre til vores team.',
   deskWaiting: 'Venter på en medarbejder …',
   deskJoined: name => `${name} er kommet med i chatten`,

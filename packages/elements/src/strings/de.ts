@@ -94,6 +94,8 @@ export const de: LanguageTexts = {
   errorDesk: 'Der Chat mit unserem Team hat nicht geklappt. Sie können hier mit der Assistenz weiterschreiben.',
   errorDeskMessage: 'Eine Nachricht an unser Team ist vielleicht nicht angekommen. Sie können sie erneut senden.',
   colleague: 'Unser Team',
+  sessionExpired: 'Ihre frühere Unterhaltung ist abgelaufen.',
+  sessionBegins: 'Die Assistenz kennt nicht mehr, was darüber steht.',
   deskOpened: 'Die Assistenz hat an unser Team übergeben.',
   deskWaiting: 'Sie warten auf jemanden aus unserem Team …',
   deskJoined: name => `${name} ist jetzt dabei`,

@@ -90,6 +90,8 @@ export const en: LanguageTexts = {
   errorDesk: 'The chat with our colleague did not work. You can continue here with the assistant.',
   errorDeskMessage: 'A message to our team may not have arrived. You can send it again.',
   colleague: 'Our team',
+  sessionExpired: 'Your earlier conversation has expired.',
+  sessionBegins: 'The assistant no longer knows what is above.',
   deskOpened: 'The assistant has handed over to our team.',
   deskWaiting: 'Waiting for a colleague …',
   deskJoined: name => `${name} has joined`,

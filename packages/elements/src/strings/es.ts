@@ -93,6 +93,8 @@ export const es: LanguageTexts = {
   errorDesk: 'El chat con nuestro equipo no ha funcionado. Puede continuar aquí con el asistente.',
   errorDeskMessage: 'Es posible que un mensaje a nuestro equipo no haya llegado. Puede enviarlo de nuevo.',
   colleague: 'Nuestro equipo',
+  sessionExpired: 'Su conversación anterior ha caducado.',
+  sessionBegins: 'El asistente ya no conoce lo que aparece arriba.',
   deskOpened: 'El asistente ha pasado la conversación a nuestro equipo.',
   deskWaiting: 'Esperando a una persona de nuestro equipo…',
   deskJoined: name => `${name} se ha unido al chat`,

@@ -90,6 +90,8 @@ export const fr: LanguageTexts = {
   errorDesk: 'Le chat avec notre équipe n’a pas fonctionné. Vous pouvez continuer ici avec l’assistant.',
   errorDeskMessage: 'Un message à notre équipe n’est peut-être pas arrivé. Vous pouvez le renvoyer.',
   colleague: 'Notre équipe',
+  sessionExpired: 'Votre conversation précédente a expiré.',
+  sessionBegins: 'L’assistant n’a plus connaissance de ce qui précède.',
   deskOpened: 'L’assistant a transmis la conversation à notre équipe.',
   deskWaiting: 'En attente d’une personne de notre équipe…',
   deskJoined: name => `${name} a rejoint la conversation`,

@@ -93,6 +93,8 @@ export const it: LanguageTexts = {
   errorDesk: 'La chat con il nostro team non ha funzionato. Può continuare qui con l’assistente.',
   errorDeskMessage: 'Un messaggio al nostro team potrebbe non essere arrivato. Può inviarlo di nuovo.',
   colleague: 'Il nostro team',
+  sessionExpired: 'La conversazione precedente è scaduta.',
+  sessionBegins: 'L’assistente non conosce più quanto riportato sopra.',
   deskOpened: 'L’assistente ha passato la conversazione al nostro team.',
   deskWaiting: 'In attesa di una persona del nostro team…',
   deskJoined: name => `${name} è entrato in chat`,

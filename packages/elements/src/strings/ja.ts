@@ -91,6 +91,8 @@ export const ja: LanguageTexts = {
   errorDesk: '担当者とのチャットがうまくいきませんでした。ここでアシスタントとの会話を続けられます。',
   errorDeskMessage: '担当者へのメッセージが届いていない可能性があります。もう一度送信できます。',
   colleague: '担当者',
+  sessionExpired: '以前の会話は有効期限が切れました。',
+  sessionBegins: 'アシスタントは、これより上の内容を参照できません。',
   deskOpened: 'アシスタントが担当者に引き継ぎました。',
   deskWaiting: '担当者をお待ちください…',
   deskJoined: name => `${name}が参加しました`,

@@ -90,6 +90,8 @@ export const ko: LanguageTexts = {
   errorDesk: '상담원과의 채팅에 문제가 발생했습니다. 여기서 도우미와 계속 대화할 수 있습니다.',
   errorDeskMessage: '상담원에게 보낸 메시지가 도착하지 않았을 수 있습니다. 다시 보낼 수 있습니다.',
   colleague: '상담원',
+  sessionExpired: '이전 대화가 만료되었습니다.',
+  sessionBegins: '도우미는 위의 내용을 더 이상 알지 못합니다.',
   deskOpened: '도우미가 상담원에게 대화를 넘겼습니다.',
   deskWaiting: '상담원을 기다리고 있습니다…',
   deskJoined: name => `${name} 님이 참여했습니다`,

@@ -90,6 +90,8 @@ export const nl: LanguageTexts = {
   errorDesk: 'De chat met onze medewerker is niet gelukt. U kunt hier verder met de assistent.',
   errorDeskMessage: 'Een bericht aan ons team is misschien niet aangekomen. U kunt het opnieuw versturen.',
   colleague: 'Ons team',
+  sessionExpired: 'Uw eerdere gesprek is verlopen.',
+  sessionBegins: 'De assistent weet niet meer wat hierboven staat.',
   deskOpened: 'De assistent heeft het gesprek doorgegeven aan ons team.',
   deskWaiting: 'Wachten op een medewerker …',
   deskJoined: name => `${name} neemt nu deel aan de chat`,

@@ -90,6 +90,8 @@ export const ptBr: LanguageTexts = {
   errorDesk: 'A conversa com a nossa equipe não funcionou. Você pode continuar aqui com o assistente.',
   errorDeskMessage: 'Uma mensagem para a nossa equipe pode não ter chegado. Você pode enviá-la novamente.',
   colleague: 'Nossa equipe',
+  sessionExpired: 'Sua conversa anterior expirou.',
+  sessionBegins: 'O assistente não tem mais acesso ao que está acima.',
   deskOpened: 'O assistente passou a conversa para a nossa equipe.',
   deskWaiting: 'Aguardando uma pessoa da nossa equipe…',
   deskJoined: name => `${name} entrou na conversa`,

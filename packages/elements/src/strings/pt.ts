@@ -90,6 +90,8 @@ export const pt: LanguageTexts = {
   errorDesk: 'A conversa com a nossa equipa não funcionou. Pode continuar aqui com o assistente.',
   errorDeskMessage: 'Uma mensagem à nossa equipa pode não ter chegado. Pode enviá-la de novo.',
   colleague: 'A nossa equipa',
+  sessionExpired: 'A sua conversa anterior expirou.',
+  sessionBegins: 'O assistente já não conhece o que está acima.',
   deskOpened: 'O assistente passou a conversa à nossa equipa.',
   deskWaiting: 'À espera de uma pessoa da nossa equipa…',
   deskJoined: name => `${name} entrou na conversa`,

@@ -93,6 +93,8 @@ export const sv: LanguageTexts = {
   errorDesk: 'Chatten med vår medarbetare fungerade inte. Du kan fortsätta här med assistenten.',
   errorDeskMessage: 'Ett meddelande till vårt team har kanske inte kommit fram. Du kan skicka det igen.',
   colleague: 'Vårt team',
+  sessionExpired: 'Din tidigare konversation har gått ut.',
+  sessionBegins: 'Assistenten känner inte längre till det som står ovanför.',
   deskOpened: 'Assistenten har lämnat över till vårt team.',
   deskWaiting: 'Väntar på en medarbetare …',
   deskJoined: name => `${name} har anslutit till chatten`,

@@ -90,6 +90,8 @@ export const zhCn: LanguageTexts = {
   errorDesk: '与人工客服的聊天出现问题。您可以在此继续与助手对话。',
   errorDeskMessage: '发给人工客服的消息可能未送达。您可以重新发送。',
   colleague: '人工客服',
+  sessionExpired: '您之前的对话已过期。',
+  sessionBegins: '助手已无法获知以上内容。',
   deskOpened: '助手已将对话转接给人工客服。',
   deskWaiting: '正在等待人工客服…',
   deskJoined: name => `${name}已加入`,

@@ -233,7 +233,7 @@ export const CHAT_STYLE = `
 .escalation h3 .icon { color: var(--_link); }
 .escalation p { margin: 0; color: var(--_muted); }
 .escalation-ways { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
-.divider { display: flex; align-items: center; gap: 12px; margin-block: 18px 2px; color: var(--_muted); font-size: 0.8em; }
+.divider { display: flex; align-items: center; text-align: center; gap: 12px; margin-block: 18px 2px; color: var(--_muted); font-size: 0.8em; }
 .divider::before, .divider::after { content: ""; flex: 1; border-block-start: 1px solid var(--_border); }
 .divider.unread { color: var(--_danger); font-weight: 650; }
 .divider.unread::before, .divider.unread::after { border-color: currentColor; opacity: 0.5; }

@@ -292,6 +292,48 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     expect(received(stage.service).sessionCalls).toBe(2)
   })
 
+  it('[EL-111] says once where a session begins that knows nothing of what is above, and what has expired after a reload', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(CHAT)
+    const { faults, world } = stage.service.emulator
+    const mark = page.locator('ai-agent-chat [part="session-mark"]')
+    const forget = () => {
+      for (const sessionId of world.sessions.keys()) faults.add({ kind: 'forget-session', sessionId })
+    }
+    await online(page)
+    await write(page, 'hello')
+    await expect.poll(() => last(page)).toBe('You said: hello')
+    expect(await mark.count()).toBe(0)
+    await page.locator('ai-agent-chat [aria-live="polite"]').evaluate(region => {
+      const said: (string | null)[] = []
+      Reflect.set(window, 'said', said)
+      new MutationObserver(records => {
+        for (const { addedNodes } of records) for (const node of addedNodes) said.push(node.textContent)
+      }).observe(region, { childList: true })
+    })
+    forget()
+    faults.add({ kind: 'drop' })
+    await mark.waitFor()
+    expect(await mark.allTextContents()).toEqual(['The assistant no longer knows what is above.'])
+    await write(page, 'again')
+    await expect.poll(() => last(page)).toBe('You said: again')
+    expect(await mark.evaluate(node => node.previousElementSibling?.textContent)).toContain('You said: hello')
+    expect(await page.getByText('may not have arrived').count()).toBe(0)
+    const said = await page.evaluate(() => Reflect.get(window, 'said') as string[])
+    expect(said.filter(text => /no longer knows/.test(text))).toHaveLength(1)
+    const address = page.url()
+    await page.goto('about:blank')
+    forget()
+    await page.goto(address)
+    await online(page)
+    await mark.waitFor()
+    expect(await mark.allTextContents()).toEqual(['Your earlier conversation has expired.'])
+    await page.getByText('How can we help?').waitFor()
+    await write(page, 'anew')
+    await expect.poll(() => bubbles(page)).toEqual(['anew', 'You said: anew'])
+    expect(await mark.count()).toBe(1)
+  })
+
   it('[EL-62] leaves the text field, its text and the focus where they are when the conversation ends', async () => {
     stage = await stages.open()
     const { page } = await stage.open(CHAT)
