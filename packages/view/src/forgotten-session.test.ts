@@ -61,7 +61,7 @@ describe('a conversation whose session the service has forgotten', () => {
     expect(view.getSnapshot().messages[0]).toEqual(first)
     expect(view.getSnapshot().messages[0]).toBe(view.getSnapshot().messages[0])
     expect(second?.delivery).toBe('sent')
-    // What the next session says is no answer to it.
+    // What the next session says does not answer it.
     emulator.control.say(session(), { content: 'How can I help?' })
     await eventually(() => view.getSnapshot().messages.length === 5)
     expect(deliveries(view)).toEqual(['one: sent', 'two: unknown', 'three: unknown'])
@@ -102,7 +102,7 @@ describe('a conversation whose session the service has forgotten', () => {
     expect(above(view)).toBe('You said: again')
     await passing(clock, view.restart())
     expect(view.getSnapshot().newSession).toBeUndefined()
-    await say(view, 'anew', 2)
+    await say(view, 'afresh', 2)
     expect(view.getSnapshot().newSession).toBeUndefined()
     await opened.leave()
   })
@@ -123,7 +123,7 @@ describe('a conversation whose session the service has forgotten', () => {
     await opened.leave()
   })
 
-  it('[VIEW-76] says after a reload that it has expired, keeps the draft, and begins the rest anew', async () => {
+  it('[VIEW-76] says after a reload that it has expired, keeps the draft, and resets the rest', async () => {
     const { page, emulator, session, sessionStorage } = setUpForgetful()
     const first = await page({ keepsUnread: true })
     await say(first.view, 'hello', 2)

@@ -427,7 +427,7 @@ describe('a message that was written before initialize()', () => {
     await turnEventLoop()
     const states = second.view.getSnapshot().messages.map(({ content, delivery }) => [content, delivery])
     expect(states).toEqual([
-      ['hello', 'unknown'],
+      ['hello', 'sent'],
       ['You said: hello', undefined],
       ['late', 'failed'],
     ])

@@ -77,7 +77,7 @@ export function createViewStore(
   /** @param isRead whether the list holds the transcript, but for what is stored */
   const restore = (isRead = false) => {
     const before = list.kept()
-    // The next session begins anew, but for what the user sees.
+    // What was read and reported in the expired session says nothing about the next one.
     if (list.newSession()?.hasExpired) data.save({ readUpTo: undefined, signals: undefined })
     data.read(({ draft, readUpTo }) => {
       if (isDestroyed) return

@@ -121,14 +121,14 @@ describe('what the list follows', () => {
     ],
     ['is the first unread message of several turns', 'a1 below u1, shown', rendered(''), rendered('u1 a1 u2 a2', 2)],
     [
-      'begins anew with another conversation',
+      'is the end of another conversation',
       'end, shown',
       rendered('u1'),
       rendered('u1 a1', 1),
       rendered(''),
       rendered('u8 a8'),
     ],
-    ['is no mark', 'a2, shown', rendered('u1 a1'), hidden('u1 a1 m1 a2', 1)],
+    ['skips marks', 'a2, shown', rendered('u1 a1'), hidden('u1 a1 m1 a2', 1)],
   ])('[EL-25] %s: %s', (_, expected, ...events) => {
     expect(lineOf(events.reduce(nextPlace, FIRST_PLACE))).toBe(expected)
   })

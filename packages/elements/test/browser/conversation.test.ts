@@ -329,8 +329,8 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await mark.waitFor()
     expect(await mark.allTextContents()).toEqual(['Your earlier conversation has expired.'])
     await page.getByText('How can we help?').waitFor()
-    await write(page, 'anew')
-    await expect.poll(() => bubbles(page)).toEqual(['anew', 'You said: anew'])
+    await write(page, 'afresh')
+    await expect.poll(() => bubbles(page)).toEqual(['afresh', 'You said: afresh'])
     expect(await mark.count()).toBe(1)
   })
 
