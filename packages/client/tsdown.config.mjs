@@ -120,13 +120,13 @@ export default [
  * change, so that a page would have each name twice, and the names that it does not use.
  */
 function constantsByValue() {
-  const tables = Object.keys(protocol).filter(name => typeof protocol[name] === 'object')
-  const use = new RegExp(`(?<!typeof |[.\\w])(${tables.join('|')})\\.([A-Z_]+)\\b`, 'g')
+  const tables = new Map(Object.entries(protocol).filter(([, value]) => typeof value === 'object'))
+  const use = new RegExp(`(?<!typeof |[.\\w])(${[...tables.keys()].join('|')})\\.([A-Z_]+)\\b`, 'g')
   return {
     name: 'constants-by-value',
     transform: {
       filter: { id: /[\\/](?:client|protocol)[\\/]src[\\/]/ },
-      handler: code => code.replace(use, (_use, table, name) => JSON.stringify(protocol[table][name])),
+      handler: code => code.replace(use, (_use, table, name) => JSON.stringify(tables.get(table)[name])),
     },
   }
 }

@@ -199,8 +199,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   }
 
   const withoutPlaced = () => (transcript ??= Object.freeze([...withoutDoubt(), ...held]))
-  const get = () =>
-    (snapshot ??= placed ? Object.freeze([...placed(withoutDoubt()), ...held]) : withoutPlaced())
+  const get = () => (snapshot ??= placed ? Object.freeze([...placed(withoutDoubt()), ...held]) : withoutPlaced())
 
   const read: MessageList['read'] = entries => {
     const before = new Map(items.map(item => [item.id, item]))

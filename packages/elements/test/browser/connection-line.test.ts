@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium())('the connection line', () => {
     const { faults } = stage.service.emulator
     faults.add({ kind: 'answer', route: 'POST */session', status: 503, headers: { 'retry-after': '60' } })
     const { page } = await stage.open(
-      CHAT + '<script>document.querySelector("ai-agent-chat").config = { maxReconnectDelay: 60000 }</script>',
+      `${CHAT}<script>document.querySelector("ai-agent-chat").config = { maxReconnectDelay: 60000 }</script>`,
       {
         prepare: page => page.clock.install(),
       },
