@@ -74,7 +74,7 @@ const FILES = [
   // What the elements share before a chat is opened; the launcher needs no languages.
   {
     name: 'element',
-    test: /[\\/](?:language-around|adopt-styles|frame-style|chat-options|missing-attribute)\.ts$/,
+    test: /[\\/](?:language-around|adopt-styles|frame-style|chat-options|missing-attribute|own-keys)\.ts$/,
     priority: 4,
   },
   { name: 'languages', test: /[\\/](?:languages|error-sentence)\.ts$/, priority: 3 },

@@ -2,13 +2,16 @@ import { lexMarkdown, resolveEntities } from '@aiagent/protocol'
 import { MARKDOWN_ANSWERS } from '@aiagent/test-support'
 import { tests as examples } from 'commonmark-spec'
 import { Lexer, type Token } from 'marked'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { htmlOf } from '../../test/html-of.ts'
 import { loadStrings } from '../strings/languages.ts'
 import { lex } from './lex.ts'
 import { markdownNodes } from './nodes.tsx'
 import { plainText } from './plain-text.ts'
 import { shownMarkdown } from './shown-markdown.ts'
+
+// The page of the chat.
+vi.stubGlobal('location', { origin: 'https://chat.example' })
 
 const OPTIONS = { strings: await loadStrings('en'), imageOrigins: [], announcer: { say() {} }, Copy: undefined }
 
