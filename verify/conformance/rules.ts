@@ -948,8 +948,8 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
   'AUTH-24',
 ])
 
-/** Rules of the playground's page. */
-const PLAYGROUND_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06', 'PLAY-12'])
+/** Rules of the playground's page, and rules of trust of the chat element. */
+const PAGE_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06', 'PLAY-12', 'SEC-101', 'SEC-106'])
 
 /** Every rule, with what proves it. */
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
@@ -959,7 +959,7 @@ export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => 
 }))
 
 function proofOf(id: string): Proof {
-  if (id.startsWith('EL-') || PLAYGROUND_RULES.has(id)) return 'page'
+  if (id.startsWith('EL-') || PAGE_RULES.has(id)) return 'page'
   return LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT)-/.test(id) ? 'test' : 'scenario'
 }
 

@@ -160,7 +160,8 @@ describe('chat in a terminal', () => {
     answers[0]?.('Like this.')
     await fake.outHas('Like this.')
     expect(picture().slice(2)).toEqual(['> How?', 'Help Centre: Like this.', '> and anoth'])
-    type('\u0004\u0003')
+    // The first one clears the line.
+    type('\u0004\u0003\u0003')
     expect(await ended).toBe(0)
   })
 
