@@ -951,6 +951,9 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 /** Rules of the playground's page, and rules of trust of the chat element. */
 const PAGE_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06', 'PLAY-12', 'SEC-101', 'SEC-106'])
 
+/** Rules of the chat element about the tokens of Markdown, which need no page. */
+const TOKEN_RULES = new Set(['EL-100', 'EL-101'])
+
 /** Every rule, with what proves it. */
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
@@ -959,6 +962,7 @@ export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => 
 }))
 
 function proofOf(id: string): Proof {
+  if (TOKEN_RULES.has(id)) return 'test'
   if (id.startsWith('EL-') || PAGE_RULES.has(id)) return 'page'
   return LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT)-/.test(id) ? 'test' : 'scenario'
 }

@@ -83,7 +83,12 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
     }
     list.addEventListener('scroll', onScroll, { passive: true })
     // Rows get their height when they are painted, images when they are loaded, and the list when the text field grows.
-    const observer = new ResizeObserver(scroll)
+    const observer = new ResizeObserver(() => {
+      const { follows, end } = place.current
+      // The button that leads to the end takes room from the list: a user who leaves the end slowly is not taken back.
+      const isLeaving = follows === 'end' && end !== 'shown' && list.scrollTop !== movement.current.ownTop
+      if (!isLeaving) scroll()
+    })
     observer.observe(list)
     const rows = new MutationObserver(() => {
       if (list.firstElementChild) observer.observe(list.firstElementChild)
@@ -98,15 +103,16 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
   }, [])
   useLayoutEffect(() => {
     const list = log.current
-    const before = place.current
-    dispatch({ type: 'rendered', messages, unread, isShown: !!list?.clientHeight })
     // With a message above it, its first row may show neither day nor author: its height is measured again.
     kept.current?.first?.classList.remove('skipped')
+    // Before anything else asks for the layout: the browser would then move the list too.
     if (list && kept.current && place.current.follows === 'user') {
       list.scrollTop += kept.current.last.offsetTop - kept.current.top
       movement.current.ownTop = list.scrollTop
     }
     kept.current = undefined
+    const before = place.current
+    dispatch({ type: 'rendered', messages, unread, isShown: !!list?.clientHeight })
     // A rendering that only shows where the list is, as while the user leaves the end, does not move it back.
     if (drawn.current === seen || place.current !== before) scroll()
     drawn.current = seen

@@ -67,7 +67,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 .panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box), .composer-box:has(~ .failure, [hidden]) { display: none; }
 .panel > ai-agent-chat { position: absolute; inset: 0; block-size: auto; max-block-size: none; }
 .panel > ai-agent-chat:not([ready])::part(frame) { border: solid transparent; border-width: 61px 0 0; background: none; }
-.bar { position: relative; order: -1; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
+.bar { position: relative; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
 .title { flex: 1; min-inline-size: 0; overflow: hidden; font-weight: 650; text-overflow: ellipsis; white-space: nowrap; }
 .close { display: grid; place-items: center; inline-size: 40px; block-size: 40px; border-radius: 50%; background: none; color: var(--_muted); }
 .close svg { inline-size: 20px; }
