@@ -2,7 +2,6 @@ import type { ConversationEscalation, ConversationMessage } from './conversation
 import type { DeskFields } from './desk-record.ts'
 import type { DeskScope } from './desk-scope.ts'
 import type { DeskTabs } from './desk-tabs.ts'
-import { keepSame } from './keep-same.ts'
 import type { ConversationDesk, LiveDesk, LiveDeskContext, LiveDeskMessage } from './live-desk.ts'
 import type { ViewStore } from './view-store.ts'
 
@@ -133,9 +132,10 @@ function connectDesk(
       record.open = { escalation, handle: newHandle }
       if (isChanged) record.save()
       const waitingSince = hasJoined ? undefined : since
-      const desk = keepSame(shown, { isElsewhere: false, waitingSince, name, isTyping: typing === true })
-      if (desk !== shown) views.change({ desk })
-      shown = desk
+      const isTyping = typing === true
+      if (shown?.waitingSince === waitingSince && shown?.name === name && shown?.isTyping === isTyping) return
+      shown = { isElsewhere: false, waitingSince, name, isTyping }
+      views.change({ desk: shown })
     } catch (cause) {
       close(undefined, { cause })
     }
