@@ -787,6 +787,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a required consent counts for the user who gave it: the chat element asks again once that user has left, and until the answer it requests, stores and shows nothing; a visitor who signs in is not asked again',
   'SEC-105':
     'what the chat element copies is what it shows: no comments, definitions, titles of links or words behind the language of code, and no control or invisible characters but those that the text is spelled with',
+  'SEC-107':
+    'what the launcher keeps of a conversation and of messages it has shown is removed by a sign-out, by a change of the user and by `clearStoredData()`',
   'SEC-106': 'code of an answer is shown without controls that change the direction of text',
   'EL-110':
     'one line of the question stays above an answer that does not fit, and a button leads to the end wherever something of the conversation is cut',

@@ -53,6 +53,26 @@ describe('AiAgent.clearStoredData()', () => {
     },
   )
 
+  it('[SEC-107] removes what the launcher keeps, and so does a sign-out', async () => {
+    const sessionStorage = new FakeStorage()
+    const { environment, emulator, make } = setUp({}, { sessionStorage })
+    const ofLauncher = () => [...sessionStorage.items.keys()].filter(key => key.startsWith('aiagent_launcher_'))
+    const keep = () => {
+      for (const name of [`${encodeURIComponent(emulator.origin)}:help:`, 'teaser'])
+        sessionStorage.setItem(`aiagent_launcher_${name}`, 'm-1 dismissed')
+    }
+    keep()
+    await AiAgent.clearStoredData(emulator.origin, { environment })
+    expect(ofLauncher()).toEqual([])
+    keep()
+    const { agent } = make()
+    await agent.initialize()
+    expect(ofLauncher()).toHaveLength(2)
+    await agent.logout()
+    expect(ofLauncher()).toEqual([])
+    await agent.destroy()
+  })
+
   it.each([undefined, ' ', 'ftp://desk.test', 'https://desk.test?tenant=a'])(
     '[SEC-18] rejects the endpoint %j, and removes nothing',
     async endpoint => {

@@ -54,7 +54,7 @@ export interface Kind {
   readonly isNewestOnly?: boolean
 }
 
-/** Everything that the client stores. An agent stores nothing under another key. */
+/** Everything that the client and the chat element store. They store nothing under another key. */
 export const KINDS = {
   deploymentInfo: { key: 'aiagent_static_deployment-info-{deployment}', ttlMs: FIVE_MINUTES_MS },
   response: {
@@ -98,6 +98,8 @@ export const KINDS = {
   rememberedLogin: { key: 'aiagent_auth_login:{deployment}' },
   loginUser: { key: 'aiagent_oidc_user.{version}.{login}' },
   loginState: { key: 'aiagent_oidc_state.{id}', ttlMs: DAY_MS },
+  // Texts of the chat element's launcher: whether there is a conversation, and the last message that it has shown.
+  launcher: { key: 'aiagent_launcher_{launcher}', goesWith: 'user' },
   // Texts that the callback page reads and writes.
   loginAnswer: { key: 'aiagent_login_answer' },
   loginReturn: { key: 'aiagent_login_return' },

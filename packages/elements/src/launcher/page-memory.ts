@@ -3,7 +3,7 @@ import type { AiAgentLauncherElement } from '../launcher-element.ts'
 
 /*
  * What a tab keeps about a launcher with the attribute `resume`, in its sessionStorage: whether there is a conversation, and whether
- * the chat is open. No text, and no id of a session. It is kept while the agent has a session, and removed with the user.
+ * the chat is open. No text, and no id of a session. It is kept while the agent has a session; the client removes it with the user.
  */
 
 /** Longest wait for an idle moment, in milliseconds. */
@@ -45,13 +45,6 @@ export function remember(launcher: AiAgentLauncherElement, agent: AiAgent): void
     else if (agent.isConnected() && keeps(launcher)) entryOf(launcher, launcher.open ? OPEN : 'closed')
   }
   agent.on('stateChanged', write, { signal })
-  agent.on(
-    'phaseChanged',
-    ({ payload: { at } }) => {
-      if (at === 'leaving') entryOf(launcher, null)
-    },
-    { signal },
-  )
   for (const name of ['aiagent-open', 'aiagent-close']) launcher.addEventListener(name, write, { signal })
   write()
 }
@@ -63,14 +56,13 @@ function keeps({ config: { resume, cache } = {} }: AiAgentLauncherElement): bool
   )
 }
 
-/** Reads the entry of a launcher, or writes it, or removes it with null. A page may have no store, or a full one. */
-function entryOf(launcher: AiAgentLauncherElement, value?: string | null): string | null {
+/** Reads the entry of a launcher, or writes it. A page may have no store, or a full one. */
+function entryOf(launcher: AiAgentLauncherElement, value?: string): string | null {
   const { endpoint, id } = launcher.config ?? {}
   const names = [launcher.getAttribute('endpoint') ?? endpoint, launcher.getAttribute('agent-id') ?? id, launcher.id]
   const key = `aiagent_launcher_${names.map(name => encodeURIComponent(name ?? '')).join(':')}`
   try {
-    if (value === null) sessionStorage.removeItem(key)
-    else if (value !== undefined) sessionStorage.setItem(key, value)
+    if (value !== undefined) sessionStorage.setItem(key, value)
     return sessionStorage.getItem(key)
   } catch {
     return null

@@ -6,8 +6,11 @@ import { TEASER_STYLE } from '../style/teaser-style.ts'
 /** Longest line that is shown and read, in characters. */
 const LONGEST = 200
 
-/** Name of the entry of sessionStorage with the last message that was shown, and whether the user has dismissed it. */
-const SHOWN = 'aiagent_teaser'
+/**
+ * Name of the entry of sessionStorage with the last message that was shown, and whether the user has dismissed it. The client
+ * removes it with the user: a service may give the next one's message the same id.
+ */
+const SHOWN = 'aiagent_launcher_teaser'
 
 /**
  * Shows the first line of the last unread message beside a launcher, while that is closed. Each message is told once, also over pages of
