@@ -104,7 +104,12 @@ await opened
 const answered = shown(() => view.getSnapshot().messages.at(-1)?.content === 'You wrote: Good day')
 await view.send('Good day')
 await answered
-assert.deepEqual(view.getSnapshot().desk, { isElsewhere: false, name: 'Support', isTyping: false })
+assert.deepEqual(view.getSnapshot().desk, {
+  isElsewhere: false,
+  waitingSince: undefined,
+  name: 'Support',
+  isTyping: false,
+})
 const closed = shown(() => !view.getSnapshot().desk)
 close()
 await closed

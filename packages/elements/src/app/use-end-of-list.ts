@@ -51,7 +51,9 @@ export function useEndOfList(messages: readonly ConversationMessage[], unread: n
   const kept = useRef<KeptPlace | undefined>(undefined)
   const dispatch = useCallback((event: ListEvent) => {
     place.current = nextPlace(place.current, event)
-    const { end, isMoved } = place.current
+    const { end, isMoved, follows } = place.current
+    // Where this code places the list, the browser does not move it when rows above what is in view change their height.
+    log.current?.style.setProperty('overflow-anchor', follows === 'user' ? 'auto' : 'none')
     render(`${end} ${isMoved}`)
   }, [])
   const look = useCallback(() => {
