@@ -240,7 +240,7 @@ export class AiAgentLauncherElement extends Base {
     failure.append(text, again)
     this.#failure?.remove()
     this.#failure = failure
-    this.#panel.append(failure)
+    this.#closer.parentElement?.after(failure)
     if (this.open) again.focus()
     this.#emit('aiagent-error', { error })
     globalThis.reportError(error)
@@ -256,8 +256,9 @@ export class AiAgentLauncherElement extends Base {
     this.#button.setAttribute('aria-expanded', String(this.open))
     this.#closer.setAttribute('aria-label', close)
     this.#field.ariaLabel = message
+    const box = this.#field.parentElement
     // Nothing is asked of who has not agreed yet.
-    this.#field.hidden = this.#asksConsent
+    if (box) box.hidden = this.#asksConsent
     const heading = this.getAttribute('heading')
     this.#title.textContent = heading
     const shown = this.#chat?.shadowRoot?.querySelector('#title')

@@ -64,7 +64,7 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   animation: rise 0.2s;
 }
 @keyframes rise { from { opacity: 0; translate: 0 16px; } }
-.panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box), .composer-box:has(~ .failure, [hidden]) { display: none; }
+.panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box), .failure ~ .composer-box, .composer-box[hidden] { display: none; }
 .panel > ai-agent-chat { position: absolute; inset: 0; block-size: auto; max-block-size: none; }
 .panel > ai-agent-chat:not([ready])::part(frame) { border: solid transparent; border-width: 61px 0 0; background: none; }
 .bar { position: relative; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
