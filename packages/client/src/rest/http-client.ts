@@ -30,7 +30,7 @@ export interface HttpCall<T> {
   readonly token?: string | undefined
   readonly bareToken?: boolean
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly credentials?: RequestCredentials | undefined
+  readonly credentials?: 'include' | undefined
   /** Sent as JSON. */
   readonly body?: unknown
   /** Reads the parsed response; throws if it has another shape. Without it, the body of a success is ignored. */
