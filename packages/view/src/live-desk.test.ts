@@ -598,7 +598,7 @@ describe('a live desk that delivers all that was missed', () => {
       begin()
       while (view.getSnapshot().messages.at(-1)?.content !== texts.at(-1)?.text) {
         tasks++
-        await turnEventLoop()
+        await turnEventLoop(1)
       }
     })
     expect(shown(view).slice(-2)).toEqual(texts.slice(-2).map(({ text }) => `colleague: ${text}`))
@@ -612,7 +612,8 @@ describe('a live desk that delivers all that was missed', () => {
     const many = await deliver(8_000)
     expect(many.visited / 8_000).toBeLessThan(60)
     expect(many.notified).toBeLessThan(100)
-    expect(many.tasks).toBeGreaterThan(10)
+    // One between any two of the eighty batches.
+    expect(many.tasks).toBeGreaterThanOrEqual(79)
   })
 
   it('[VIEW-69] shows all before it closes', async () => {
