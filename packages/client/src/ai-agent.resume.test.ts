@@ -104,7 +104,7 @@ describe('the transcript, after a reload', () => {
     ['sends no history', {}],
     ['sends no history, and announces receipts', { capabilities: ['receipts'] }],
     ['sends no history, and numbers its frames', { capabilities: ['receipts', 'resume'] }],
-  ] as const)('[OWN-30] has what was said before the chat opened, where the service %s', async (_case, settings) => {
+  ] as const)('[OWN-30] includes messages sent before the chat opened when the service %s', async (_case, settings) => {
     const { clock, emulator, load, session, talkAndLeave } = setUpTab(
       {},
       { settings: { heartbeatBeforeReply: false, sendHistory: false, ...settings } },

@@ -193,7 +193,7 @@ export class AiAgentLauncherElement extends Base {
   #openChat(): void {
     this.#failure?.remove()
     this.#fetch()
-    // In the dialog it is told to a screen reader, Escape closes it, and no key presses a button.
+    // With the focus in the dialog, a screen reader announces it, Escape closes it, and typing activates no button.
     if (!this.#leavesFocus && !this.#chat?.hasAttribute('ready')) this.#panel.focus()
     this.#load().catch(error => this.#fail(error))
   }

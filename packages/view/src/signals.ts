@@ -255,7 +255,7 @@ export function createSignals(
   }
 }
 
-/** Marks as any page may have stored them. */
+/** Reads stored marks, which another page may have written. */
 function marksOf(stored: unknown): Marks {
   const { openedAt, hasFirst, asked } = Object(stored) as Record<string, unknown>
   const { id, at } = Object(asked) as Record<string, unknown>

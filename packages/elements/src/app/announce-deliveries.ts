@@ -1,24 +1,25 @@
 import type { ConversationMessage } from '@aiagent/view'
 import type { ChatSettings } from './chat-settings.ts'
 
-/** How long changes are collected before they are said, in milliseconds: a lost connection changes many messages, one after the other. */
+/** How long changes are collected before they are announced, in milliseconds: a lost connection changes many messages in turn. */
 const COLLECT_MS = 500
 
-/** Says what becomes of the user's messages. */
+/** Announces changes in the delivery of the user's messages. */
 export interface DeliveryAnnouncements {
-  /** @param isEnded whether the conversation has ended: no state of a message is shown then that the agent has answered */
+  /** @param isEnded whether the conversation has ended: the chat then hides the state of messages that the agent has answered */
   update(messages: readonly ConversationMessage[], settings: ChatSettings, isEnded: boolean): void
   stop(): void
 }
 
 /**
- * Announces what becomes of the user's messages, in one sentence for each state that some have entered together. That a message was
- * sent is news only where it has waited, was not sent before, or was in doubt. What an earlier page has left is not said.
+ * Announces changes in the delivery of the user's messages, with one sentence for all messages that have entered the same state
+ * together. A sent message is announced only if it was queued, had failed or was in doubt. States left by an earlier page are not
+ * announced.
  */
 export function createDeliveryAnnouncements(): DeliveryAnnouncements {
   const since = Date.now()
   /** The last of these states of each message. */
-  const told = new Map<string, 'queued' | 'unknown' | 'failed'>()
+  const known = new Map<string, 'queued' | 'unknown' | 'failed'>()
   let newest: readonly ConversationMessage[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -26,11 +27,11 @@ export function createDeliveryAnnouncements(): DeliveryAnnouncements {
     timer = undefined
     const counts = { unknown: 0, failed: 0, sent: 0 }
     for (const { author, id, delivery, time } of newest) {
-      if (author !== 'user' || told.get(id) === delivery) continue
+      if (author !== 'user' || known.get(id) === delivery) continue
       if (delivery === 'queued' || delivery === 'unknown' || delivery === 'failed') {
-        if (delivery !== 'queued' && (told.has(id) || time >= since)) counts[delivery]++
-        told.set(id, delivery)
-      } else if (delivery !== 'sending' && told.delete(id) && delivery !== 'cancelled') counts.sent++
+        if (delivery !== 'queued' && (known.has(id) || time >= since)) counts[delivery]++
+        known.set(id, delivery)
+      } else if (delivery !== 'sending' && known.delete(id) && delivery !== 'cancelled') counts.sent++
     }
     const { unknown, failed, sent } = counts
     if (unknown) announcer.say(unknown > 1 ? strings.manyUnknown(unknown) : strings.unknown)

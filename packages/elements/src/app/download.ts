@@ -1,7 +1,7 @@
 import { loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import type { ChatSettings } from './chat-settings.ts'
 
-/** Characters that a name of a file cannot have on some system, or that nobody sees in it. */
+/** Characters that some systems do not allow in file names, and invisible ones. */
 const UNFIT = /[\p{C}\p{Zl}\p{Zp}<>:"/\\|?*]+/gu
 
 /** Saves the conversation as a text file, masked as it was sent, in the language and the time zone of the user. */

@@ -137,7 +137,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       render(null, mount)
       mount.remove()
       announcer.region.remove()
-      // The stores of a user who has left are not waited for, and a sign-in that goes on is for the next chat.
+      // Does not wait for the stores of a user who has left. A sign-in that is still running continues in the next chat.
       if (keepsAgent) return void Promise.allSettled([view.leave(), view.destroy()])
       await view.destroy()
       if (host.config) await agent.destroy()

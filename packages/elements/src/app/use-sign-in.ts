@@ -3,21 +3,21 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { ChatSettings } from './chat-settings.ts'
 
-/** How long a window may take to open, or to be blocked, before the user is sent to it, in milliseconds. */
+/** Delay before the chat mentions the sign-in window, in milliseconds: by then a blocked window is usually known. */
 const OPENS_MS = 1000
 
-/** How long the user is taken to be in the window, in milliseconds: a page cannot always know that it was closed. */
+/** How long the chat assumes that the window is still open, in milliseconds: a page cannot always detect that it was closed. */
 const SURE_MS = 10_000
 
-/** The sign-in that the user begins with a button. */
+/** The sign-in that the user starts with a button. */
 export interface SignIn {
-  /** Whether it has begun, and not ended. */
+  /** Whether it is in progress. */
   readonly isRunning: boolean
   /** Whether the user has cancelled the last one. */
   readonly isCancelled: boolean
-  /** Where the user goes on, once a window has opened. */
+  /** Says where the user can continue, once a window has opened. */
   readonly waitingText: string | undefined
-  /** Opens the window, also again; call it within a click. */
+  /** Opens the window, or opens it again. Call it in the handler of a click. */
   open(): void
   cancel(): void
 }
@@ -29,16 +29,16 @@ export function useSignIn({ strings, view, announcer, leavesToSignIn }: ChatSett
   const [isCancelled, setCancelled] = useState(false)
   useEffect(() => {
     if (!waiting) return setText(undefined)
-    const tell = (sentence: string) => {
+    const announce = (sentence: string) => {
       setText(sentence)
       announcer.say(sentence)
     }
-    // Where it is opened again, the user knows the window.
+    // If the window is opened again, the user already knows about it.
     const timers = leavesToSignIn
       ? [setTimeout(setText, OPENS_MS, strings.connecting)]
       : [
-          setTimeout(tell, waitingText ? 0 : OPENS_MS, strings.loginWaiting),
-          setTimeout(tell, OPENS_MS + SURE_MS, strings.loginUnsure),
+          setTimeout(announce, waitingText ? 0 : OPENS_MS, strings.loginWaiting),
+          setTimeout(announce, OPENS_MS + SURE_MS, strings.loginUnsure),
         ]
     return () => timers.forEach(clearTimeout)
   }, [waiting])

@@ -5,7 +5,7 @@ import { type ChatStage, listen, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help" support-email="help@shop.example"></ai-agent-chat>'
-/** No attempt follows by itself while a test runs. */
+/** The next automatic attempt is later than any test. */
 const SLOW = `${CHAT}<script>document.querySelector('ai-agent-chat').config =
   { baseReconnectDelay: 600000, maxReconnectDelay: 600000 }</script>`
 
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium())('the connection line', () => {
     await tryNow(page).click()
     await page.getByText('Online').waitFor()
     expect(await notice(page).count()).toBe(0)
-    // The button is gone; what the user does next has the focus.
+    // The button is gone, and the focus moves to the next control.
     expect(await page.getByRole('textbox').evaluate(node => node.matches(':focus'))).toBe(true)
   })
 

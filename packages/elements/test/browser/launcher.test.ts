@@ -351,7 +351,7 @@ document.querySelector('ai-agent-launcher').agent = agent }</script>`,
     await page.getByRole('button', { name: 'Blue' }).tap()
     await page.getByText('You said: Blue').first().waitFor()
     expect(await isWriting()).toEqual(expected)
-    // Who writes goes on writing.
+    // The user can keep typing.
     await write(page, 'hello')
     expect((await isWriting()).isWriting).toBe(true)
     await context?.close()

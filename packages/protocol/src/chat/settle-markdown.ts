@@ -19,8 +19,8 @@ const DIRECTIONS = /\p{Bidi_Control}/gu
 const isLineEnd = (token: MarkdownToken | undefined) => token?.type === 'br' && token.raw.includes('\n')
 
 /**
- * Makes the parts of a line what they show: comments are gone, `<br>` is a line break, one with the end of its line, and
- * references are characters, in `text` and `href`, not in `raw`.
+ * Turns inline tokens into what is shown. Removes comments, turns `<br>` into a line break, which absorbs the end of its line,
+ * and resolves character references in `text` and `href`, but not in `raw`.
  */
 export function settleInline(tokens: MarkdownToken[]): void {
   const settled: MarkdownToken[] = []
