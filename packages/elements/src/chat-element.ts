@@ -14,7 +14,7 @@ import { keepKeys } from './own-keys.ts'
 import { copyPlain, isSame } from './plain-data.ts'
 import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
-import { BASE_STYLE } from './style/base-style.ts'
+import { BASE_STYLE, CHAT_COLOURS } from './style/base-style.ts'
 import { createFrame, followPage } from './style/frame-style.ts'
 
 /** On a server the class can be declared, but not used. */
@@ -130,7 +130,7 @@ export class AiAgentChatElement extends Base {
   constructor() {
     super()
     this.#root = this.attachShadow({ mode: 'open', delegatesFocus: false })
-    this.#frame = createFrame(this.#root)
+    this.#frame = createFrame(this.#root, CHAT_COLOURS)
     this.#frame.setAttribute('part', 'frame')
     adoptStyles(this.#root, BASE_STYLE)
     keepKeys(this.#root)

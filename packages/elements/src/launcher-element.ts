@@ -251,11 +251,11 @@ export class AiAgentLauncherElement extends Base {
   }
 
   #show(): void {
-    const { label, close, message } = this.#texts
+    const { label, close } = this.#texts
     this.#button.setAttribute('aria-label', this.#unread ? `${label}, ${this.#unread}` : label)
     this.#button.setAttribute('aria-expanded', String(this.open))
     this.#closer.setAttribute('aria-label', close)
-    this.#field.ariaLabel = message
+    this.#field.ariaLabel = label
     const box = this.#field.parentElement
     // Nothing is asked of who has not agreed yet.
     if (box) box.hidden = this.#asksConsent

@@ -33,14 +33,14 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
 
     await visitor.breaks('Half-open')
     await visitor.says('Is somebody there?')
-    const button = page.getByRole('button', { name: 'Half-open' })
-    expect(await button.getAttribute('aria-pressed')).toBe('true')
+    const isHalfOpen = () => page.getByRole('button', { name: 'Half-open' }).getAttribute('aria-pressed')
+    await expect.poll(isHalfOpen).toBe('true')
     const frames = await visitor.inspects('Frames')
     await frames.locator('[data-direction="out"]', { hasText: 'Is somebody there?' }).waitFor()
     expect(await frames.locator('.row').last().textContent()).toContain('Is somebody there?')
     await visitor.breaks('Half-open')
     await frames.locator('[data-direction="in"]', { hasText: 'I am sorry' }).waitFor()
-    expect(await button.getAttribute('aria-pressed')).toBe('false')
+    await expect.poll(isHalfOpen).toBe('false')
 
     await visitor.breaks('Slow')
     // The service may not have all faults of the action yet.

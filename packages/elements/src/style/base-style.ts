@@ -1,3 +1,15 @@
+/** Colours of the chat by theme, beside those that it shares with the launcher. */
+export const CHAT_COLOURS = `
+  --_canvas: var(--aiagent-canvas, light-dark(#f5f6fa, #11141c));
+  --_control: var(--aiagent-control, light-dark(#838ca1, #7a839b));
+  --_link: var(--aiagent-link, light-dark(var(--_firm), var(--_pale)));
+  --_agent: var(--aiagent-agent-bubble, light-dark(#fff, #232939));
+  --_danger: var(--aiagent-danger, light-dark(#b3261e, #ffb4ab));
+  --_success: var(--aiagent-success, light-dark(#18794a, #6fd6a0));
+  --_soft: light-dark(var(--_tint), var(--_dim));
+  --_shade: light-dark(#1a20331f, #0006);
+`
+
 /**
  * What the element needs before the chat is loaded: sizes, buttons, and the panel of the consent. What is before the content of the frame gives
  * it a height where that of the element is not known.
@@ -14,6 +26,12 @@ export const BASE_STYLE = `
   font-size: medium;
 }
 .frame {
+  --_firm: var(--_deep, var(--_accent));
+  --_pale: color-mix(in srgb, var(--_accent), #fff 60%);
+  --_tint: color-mix(in srgb, var(--_accent), var(--_surface) 90%);
+  --_dim: color-mix(in srgb, var(--_accent), var(--_surface) 76%);
+  --_user: var(--aiagent-user-bubble, var(--_accent));
+  --_gap: var(--aiagent-gap, 16px);
   position: relative;
   display: block;
   flex: auto;

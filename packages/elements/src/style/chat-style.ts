@@ -124,7 +124,7 @@ export const CHAT_STYLE = `
   border-radius: var(--_radius);
   border-end-start-radius: 5px;
   background: var(--_agent);
-  color: var(--_agent-text);
+  color: var(--aiagent-agent-bubble-text, var(--_text));
   overflow-wrap: anywhere;
 }
 .colleague .bubble { border-inline-start: 3px solid var(--_link); }

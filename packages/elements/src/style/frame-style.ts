@@ -1,33 +1,20 @@
 import { adoptStyles } from './adopt-styles.ts'
 
-/** Colours by theme, in the first rule alone: see {@link withoutPairs}. All looks start from their defaults; what hides an element stays the page's. */
-const FRAME_STYLE = `
-.frame {
+/** Colours by theme. */
+const COLOURS = `
   --_surface: var(--aiagent-surface, light-dark(#fff, #191d28));
-  --_canvas: var(--aiagent-canvas, light-dark(#f5f6fa, #11141c));
   --_text: var(--aiagent-text, light-dark(#1a2033, #e9ecf4));
   --_muted: var(--aiagent-muted, light-dark(#5a6378, #a3abbe));
   --_border: var(--aiagent-border, light-dark(#e0e4ee, #2d3344));
-  --_control: var(--aiagent-control, light-dark(#838ca1, #7a839b));
   --_accent: var(--aiagent-accent, light-dark(#3556d8, #4564ea));
-  --_link: var(--aiagent-link, light-dark(var(--_deep), var(--_pale)));
-  --_agent: var(--aiagent-agent-bubble, light-dark(#fff, #232939));
-  --_danger: var(--aiagent-danger, light-dark(#b3261e, #ffb4ab));
-  --_success: var(--aiagent-success, light-dark(#18794a, #6fd6a0));
-  --_soft: light-dark(var(--_tint), var(--_dim));
-  --_shade: light-dark(#1a20331f, #0006);
-}
+`
+
+/** All looks start from their defaults; what hides an element stays the page's. */
+const FRAME_STYLE = `
 .frame {
-  --_deep: var(--_accent);
-  --_pale: color-mix(in srgb, var(--_accent), #fff 60%);
-  --_tint: color-mix(in srgb, var(--_accent), var(--_surface) 90%);
-  --_dim: color-mix(in srgb, var(--_accent), var(--_surface) 76%);
   --_accent-text: var(--aiagent-accent-text, #fff);
-  --_agent-text: var(--aiagent-agent-bubble-text, var(--_text));
-  --_user: var(--aiagent-user-bubble, var(--_accent));
   --_user-text: var(--aiagent-user-bubble-text, var(--_accent-text));
   --_radius: var(--aiagent-radius, 16px);
-  --_gap: var(--aiagent-gap, 16px);
   all: initial;
   visibility: inherit;
   pointer-events: inherit;
@@ -57,17 +44,21 @@ const FRAME_STYLE = `
 
 const PAIR = /light-dark\(([^,]*), ?((?:[^()]|\([^()]*\))*)\)/g
 
-/** The styles for engines of 2023, which have no `light-dark()`: dark where `theme` or the system says so, whatever the page says. */
-function withoutPairs(text: string): string {
-  const dark = text.slice(0, text.indexOf('}') + 1).replace(PAIR, '$2')
-  return `${text.replace(PAIR, '$1')}:host([theme="dark"]) ${dark}
+/** A rule for engines of 2023, which have no `light-dark()`: dark where `theme` or the system says so, whatever the page says. */
+function withoutPairs(rule: string): string {
+  const dark = rule.replace(PAIR, '$2')
+  return `${rule.replace(PAIR, '$1')}:host([theme="dark"]) ${dark}
 @media (prefers-color-scheme: dark) { :host(:not([theme="light"])) ${dark} }`
 }
 
-/** The box that has the looks of an element: rules of the page reach the element itself, and win over those of `:host`. */
-export function createFrame(root: ShadowRoot): HTMLElement {
-  const hasPairs = CSS.supports('color', 'light-dark(#000, #fff)')
-  adoptStyles(root, hasPairs ? FRAME_STYLE : withoutPairs(FRAME_STYLE))
+/**
+ * The box that has the looks of an element: rules of the page reach the element itself, and win over those of `:host`.
+ *
+ * @param colours further colours of the element, by theme
+ */
+export function createFrame(root: ShadowRoot, colours = ''): HTMLElement {
+  const rule = `.frame {${COLOURS}${colours}}`
+  adoptStyles(root, (CSS.supports('color', 'light-dark(#000, #fff)') ? rule : withoutPairs(rule)) + FRAME_STYLE)
   const frame = document.createElement('div')
   frame.className = 'frame'
   return frame

@@ -304,7 +304,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     await expect.poll(() => bubbles(page).then(all => all.at(-1))).toBe('News')
     await expect.poll(() => page.locator('ai-agent-launcher .badge').textContent()).toBe('')
     await page.getByRole('button', { name: 'Close' }).click()
-    expect(await button.getAttribute('aria-expanded')).toBe('false')
+    await expect.poll(() => button.getAttribute('aria-expanded')).toBe('false')
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
   })
 
