@@ -40,7 +40,8 @@ export function createSession(given: SessionSetUp, keeper?: SessionKeeper): Chat
   const environment = { clock: new ManualClock(), WebSocket: FakeWebSocket }
   const scope = setUpScope({ config, api: sessionApi(given), environment })
   const log = new MessageLog({}, scope)
-  return new ChatSession(scope, { get: () => ({ plan: 'gold' }) }, log, keeper && (async use => use(keeper)))
+  const context = { plan: 'gold' }
+  return new ChatSession(scope, { get: () => context }, log, keeper && (async use => use(keeper)))
 }
 
 /** Whether the next opening of the chat sends the context to the session. */

@@ -82,7 +82,7 @@ describe('ChatSession', () => {
     expect(await origin()).toEqual(['s1', true, true, false])
     session.supply('mine')
     expect(await origin()).toEqual(['mine', false, false, true])
-    session.adopt('s2')
+    session.adopt({ id: 's2', context: null })
     expect(await origin()).toEqual(['s2', true, true, false])
     session.join('theirs')
     expect(await origin()).toEqual(['theirs', false, false, false])
@@ -104,9 +104,9 @@ describe('ChatSession', () => {
 
   it('asks for a further session without taking it', async () => {
     const session = createSession({ create: async () => 's2', suppliedId: 's1' })
-    expect(await session.create(new AbortController().signal)).toBe('s2')
-    expect(session.id).toBe('s1')
-    session.adopt('s2')
+    const created = await session.create(NEVER)
+    expect([created.id, session.id]).toEqual(['s2', 's1'])
+    session.adopt(created)
     expect([session.id, await sendsContext(session)]).toEqual(['s2', false])
   })
 })
@@ -168,7 +168,7 @@ describe('ChatSession with a keeper', () => {
   it('saves every change', async () => {
     const { session, told } = setUp()
     await session.require()
-    session.adopt('new')
+    session.adopt({ id: 'new', context: null })
     session.supply('given')
     session.forget('another')
     session.forget('given')

@@ -6,7 +6,7 @@ import { getAiAgentSession, getPreviousTranscript } from '../rest/core-calls.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { ContextStore } from './context-store.ts'
+import type { ContextAttributes, ContextStore } from './context-store.ts'
 import { withPortalAttribute } from './portal-context.ts'
 import type { Transport } from './transport.ts'
 
@@ -36,6 +36,13 @@ export interface SavedSession {
   readonly needsContext: boolean
   /** Whether its history is empty; undefined where the history could not be loaded. */
   readonly isEmpty: boolean | undefined
+}
+
+/** A session that the service has created for this page. */
+export interface CreatedSession {
+  readonly id: string
+  /** The context that it was created with. */
+  readonly context: ContextAttributes | null
 }
 
 /** Stores the session for the next page, if the host configures it. */
@@ -134,19 +141,21 @@ export class ChatSession {
    * Creates a session at the service, with the context and the selected portal, without using it yet, so that a failure keeps
    * the current one.
    */
-  async create(signal: AbortSignal): Promise<string> {
+  async create(signal: AbortSignal): Promise<CreatedSession> {
     const { facts } = this.#scope
     const attributes = this.#context.get()
     const portal = facts.selection?.portal
     const context = portal ? withPortalAttribute(attributes ?? {}, portal.id) : attributes && { ...attributes }
     const { agentId } = facts
-    return facts.api.call(getAiAgentSession, { agentId, ...(context && { context }), signal })
+    const id = await facts.api.call(getAiAgentSession, { agentId, ...(context && { context }), signal })
+    return { id, context: attributes }
   }
 
   /** Uses a session that was created for this client. */
-  adopt(id: string): string {
+  adopt({ id, context }: CreatedSession): string {
     this.#setId(id, 'created')
-    this.#needsContext = false
+    // The host may have changed it while the session was requested.
+    this.#needsContext = context !== this.#context.get()
     return id
   }
 
