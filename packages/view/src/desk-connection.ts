@@ -56,7 +56,7 @@ function conversationOf({ agent, views }: DeskScope): readonly LiveDeskContext[]
   return Object.freeze(context)
 }
 
-const isInDoubt = ({ delivery }: ConversationMessage) => delivery === 'failed' || delivery === 'unknown'
+const isInDoubt = ({ delivery }: ConversationMessage) => delivery === 'unknown'
 
 function connectDesk(
   scope: DeskScope,
@@ -183,7 +183,7 @@ function connectDesk(
 
   const deliver = ({ id, content }: Pick<ConversationMessage, 'id' | 'content'>) => {
     const attempt = record.change(id, { delivery: 'sending' })
-    const settle = (delivery: 'acknowledged' | 'failed' | 'unknown', message?: string, cause?: unknown) => {
+    const settle = (delivery: 'acknowledged' | 'unknown', message?: string, cause?: unknown) => {
       const item = record.find(id)
       // The user may have left meanwhile. Of an attempt before the last one, only the success counts.
       if (!item || item.delivery === 'acknowledged' || (message !== undefined && item !== attempt)) return
@@ -201,7 +201,7 @@ function connectDesk(
     })
     new Promise<void>(resolve => resolve(live.send(content))).then(
       () => settle('acknowledged'),
-      cause => settle('failed', 'A message could not be sent to the live desk.', cause),
+      cause => settle('unknown', 'A message could not be sent to the live desk.', cause),
     )
   }
 

@@ -208,7 +208,7 @@ function readItem(stored: unknown, list: MessageList): DeskItem[] {
     ...(isUser && {
       maskedRanges: (Object.hasOwn(masked, content) && masked[content]) || [],
       // The page ended before its outcome was known.
-      delivery: delivery === 'acknowledged' || delivery === 'failed' ? delivery : 'unknown',
+      delivery: delivery === 'acknowledged' ? delivery : 'unknown',
     }),
   })
   return [{ anchor: { key: typeof key === 'string' ? key : undefined, skip: Number(skip) || 0 }, message }]

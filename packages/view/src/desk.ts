@@ -184,7 +184,7 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
      */
     retry(store: ViewStore, id: string): boolean {
       const item = record.find(id)
-      if (item?.delivery !== 'failed' && item?.delivery !== 'unknown') return false
+      if (item?.delivery !== 'unknown') return false
       if (!record.open || !record.isOfLast(id))
         throw store.refusal('The chat with this colleague has ended. Pass the text to `send()` to send it again.')
       connection?.deliver(item)

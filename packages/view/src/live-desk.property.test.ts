@@ -125,9 +125,7 @@ async function play(list: readonly { kind: string; tab: number }[], storeMs: num
       desk.onSend = () => {}
     }
     if (kind === 'retry') {
-      const item = view
-        .getSnapshot()
-        .messages.findLast(({ delivery }) => delivery === 'failed' || delivery === 'unknown')
+      const item = view.getSnapshot().messages.findLast(({ delivery }) => delivery === 'unknown')
       const isOfDesk = item && tab.ofDesk.includes(`user: ${item.content}`)
       if (item && isOfDesk)
         await view.retry(item.id).then(

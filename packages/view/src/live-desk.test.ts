@@ -241,7 +241,7 @@ describe('a live desk that fails', () => {
     const { view, leave } = await handedOver()
     desk.onSend = onSend
     const id = await view.send('hello?')
-    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'failed')
+    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'unknown')
     expect(view.getSnapshot()).toMatchObject({ error: { code: 'desk_message_failed' }, desk: { isElsewhere: false } })
     desk.onSend = () => {}
     await view.retry(id)
@@ -292,7 +292,7 @@ describe('a live desk that fails', () => {
     const { view, leave } = await handedOver()
     desk.onSend = throwing
     const id = await view.send('hello?')
-    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'failed')
+    await eventually(() => view.getSnapshot().messages.at(-1)?.delivery === 'unknown')
     desk.onSend = () => {}
     view.endDesk()
     const closed = { reason: 'invalid', message: expect.stringContaining('The chat with this colleague has ended.') }

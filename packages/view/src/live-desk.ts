@@ -19,8 +19,8 @@ export interface LiveDeskMessage {
  */
 export interface LiveDesk {
   /**
-   * Sends text of the user, which is masked. A promise that rejects, or does not settle for 30 seconds, marks the message as `failed` or
-   * `unknown`; the desk stays open.
+   * Sends text of the user, which is masked. A promise that rejects, or does not settle for 30 seconds, marks the message as `unknown`; the
+   * desk stays open.
    */
   send(text: string): void | Promise<void>
   /**

@@ -52,8 +52,7 @@ export function Composer({ settings, draft, inputType = '', isEnded }: ComposerP
     const area = field.current
     if (!area || area.value || !draft || store.wasWritten()) return
     area.value = draft
-    grow(area)
-    setLength(draft.trim().length)
+    show(area)
   }, [draft])
 
   const show = (area: HTMLTextAreaElement) => {

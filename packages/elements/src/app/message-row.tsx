@@ -86,17 +86,13 @@ export class MessageRow extends Component<MessageRowProps> {
           </bdi>
         </p>
         {isUser ? (
-          <div class={`bubble ${message.delivery ?? ''}`} part="bubble bubble-user" dir="auto">
+          <div class={`bubble ${message.delivery ?? ''}`} part="bubble bubble-user">
             {withMasks(message, settings)}
           </div>
         ) : node ? (
-          <div
-            key="host"
-            class="bubble"
-            part="bubble bubble-agent"
-            dir="auto"
-            ref={bubble => bubble?.replaceChildren(node)}
-          />
+          <div key="host" class="bubble" part="bubble bubble-agent">
+            <div dir="auto" ref={drawn => drawn?.replaceChildren(node)} />
+          </div>
         ) : (
           <div class="bubble" part={`bubble bubble-${author}`}>
             <div class="text">

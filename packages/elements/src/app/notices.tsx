@@ -29,8 +29,10 @@ export function Notices({ settings, snapshot, line, closed }: NoticesProps) {
   // Who has joined is said with the mark in the list.
   const spokenOfDesk = desk?.isElsewhere || desk?.waitingSince !== undefined ? ofDesk : undefined
   const { trouble } = line
-  const isUnreachable = line.isLong && (trouble === 'connecting' || trouble === 'reconnecting')
-  const troubleText = isUnreachable ? strings.unreachable : trouble && strings[trouble]
+  const isAway = trouble === 'connecting' || trouble === 'reconnecting'
+  // A service that asks for a wait can be reached.
+  const reason = isAway && (snapshot.connection.isWaitAsked ? 'waitAsked' : line.isLong && 'unreachable')
+  const troubleText = trouble && strings[reason || trouble]
   const spoken = closed ? strings.ended : (troubleText ?? error ?? spokenOfDesk)
   useEffect(() => {
     if (spoken) announcer.say(spoken)
@@ -118,9 +120,6 @@ function NextAttempt({
   const isAsked = isWaitAsked && seconds > 0
   const isTrying = state !== 'reconnecting'
   const [count, unit] = seconds > 90 ? ([Math.ceil(seconds / 60), 'minute'] as const) : ([seconds, 'second'] as const)
-  useEffect(() => {
-    if (isAsked) announcer.say(strings.waitAsked)
-  }, [isAsked, announcer])
   const tryNow = () => {
     const now = performance.now()
     if (isTrying || now - triedAt.current < TRY_EVERY_MS) return
@@ -131,7 +130,6 @@ function NextAttempt({
   return (
     <>
       <br />
-      {isAsked && `${strings.waitAsked} `}
       {seconds > 0
         ? strings.nextAttempt(new Intl.RelativeTimeFormat(strings.language).format(count, unit))
         : strings.connecting}

@@ -25,27 +25,28 @@ export interface SignIn {
 export function useSignIn({ strings, view, announcer, leavesToSignIn }: ChatSettings): SignIn {
   /** Ends the sign-in in progress. */
   const [waiting, setWaiting] = useState<AbortController>()
-  const [waitingText, setText] = useState<string>()
+  /** Where the user can continue, as the name of a text: the language may change meanwhile. */
+  const [place, setPlace] = useState<'connecting' | 'loginWaiting' | 'loginUnsure'>()
   const [isCancelled, setCancelled] = useState(false)
   useEffect(() => {
-    if (!waiting) return setText(undefined)
-    const announce = (sentence: string) => {
-      setText(sentence)
-      announcer.say(sentence)
+    if (!waiting) return setPlace(undefined)
+    const announce = (name: 'loginWaiting' | 'loginUnsure') => {
+      setPlace(name)
+      announcer.say(strings[name])
     }
     // If the window is opened again, the user already knows about it.
     const timers = leavesToSignIn
-      ? [setTimeout(setText, OPENS_MS, strings.connecting)]
+      ? [setTimeout(setPlace, OPENS_MS, 'connecting')]
       : [
-          setTimeout(announce, waitingText ? 0 : OPENS_MS, strings.loginWaiting),
-          setTimeout(announce, OPENS_MS + SURE_MS, strings.loginUnsure),
+          setTimeout(announce, place ? 0 : OPENS_MS, 'loginWaiting'),
+          setTimeout(announce, OPENS_MS + SURE_MS, 'loginUnsure'),
         ]
     return () => timers.forEach(clearTimeout)
   }, [waiting])
   return {
     isRunning: waiting !== undefined,
     isCancelled,
-    waitingText,
+    waitingText: place && strings[place],
     open() {
       const own = new AbortController()
       setWaiting(own)

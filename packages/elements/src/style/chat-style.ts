@@ -24,6 +24,8 @@ export const CHAT_STYLE = `
 }
 .avatar img, .avatar ::slotted(*) { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
 .heading { flex: 1; display: flex; flex-wrap: wrap; min-inline-size: 0; }
+.heading > * { unicode-bidi: plaintext; }
+[dir="rtl"] .heading > * { text-align: right; }
 .heading h2 {
   order: -2;
   flex: 0 0 100%;
@@ -101,6 +103,7 @@ export const CHAT_STYLE = `
   scrollbar-color: var(--_border) transparent;
 }
 .log:focus-visible { outline-offset: -3px; }
+.log:not(:last-child) { border-block-end: 1px solid var(--_border); }
 .rows { flex: none; margin: auto 0 0; padding: 0; list-style: none; }
 .rows.blank { margin-block: auto; }
 .row {
@@ -148,6 +151,7 @@ export const CHAT_STYLE = `
 }
 .below { display: flex; flex-wrap: wrap; align-items: center; gap: 2px 6px; margin: 3px 4px 0; color: var(--_muted); font-size: 0.8em; }
 .user .below { justify-content: flex-end; }
+.below .link-button { margin-inline-end: -6px; }
 .below .icon { inline-size: 15px; block-size: 15px; }
 .below.trouble { color: var(--_danger); }
 .link-button {
@@ -164,23 +168,35 @@ export const CHAT_STYLE = `
 .link-button[aria-disabled="true"] { color: var(--_muted); cursor: default; }
 .rating { display: flex; align-items: center; gap: 2px; margin-block-start: 2px; color: var(--_muted); font-size: 0.875em; }
 .rating .icon-button { inline-size: 32px; block-size: 32px; }
+.rating > span:not(.copy) { margin-inline-start: 4px; }
 .down .icon, .to-end .icon { rotate: 180deg; }
 .rating [aria-pressed="true"] { background: var(--_soft); color: var(--_link); }
 .rating [aria-pressed="true"] .icon { fill: color-mix(in srgb, currentColor 25%, transparent); }
-.text > :first-child { margin-block-start: 0; }
-.text > :last-child { margin-block-end: 0; }
 .text p, .text ul, .text ol, .text .code, .text blockquote, .text .table { margin-block: 0.6em; }
 .text h3, .text h4, .text h5, .text h6 { margin-block: 0.9em 0.35em; font-size: 1.03em; line-height: 1.35; font-weight: 650; }
+.text > :first-child { margin-block-start: 0; }
+.text > :last-child { margin-block-end: 0; }
 .text :is(p, h3, h4, h5, h6, li, th, td), .user .bubble, .sources li > * { unicode-bidi: plaintext; text-align: start; }
 .text ul, .text ol { padding: 0; }
 .text li { margin-inline-start: 1.35em; }
 .text ul > .task { list-style: none; }
-.text li + li { margin-block-start: 0.25em; }
-.text li > p { margin-block: 0.25em; }
+.task input {
+  appearance: none;
+  inline-size: 1em;
+  block-size: 1em;
+  margin: 0 0.05em;
+  margin-inline-start: -1.3em;
+  border: 1.5px solid var(--_muted);
+  border-radius: 4px;
+  vertical-align: -0.15em;
+}
+.task :checked::before { content: "✓"; display: block; font: bold 0.8em/1 system-ui; text-align: center; }
+.text li + li { margin-block-start: 0.4em; }
+.text li > :is(p, ul, ol) { margin-block: 0.25em; }
 .text a, .sources a { color: var(--_link); text-underline-offset: 2px; }
 .plain, .piece { white-space: pre-wrap; }
 .piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 36em auto 110em; }
-.text code { direction: ltr; unicode-bidi: isolate; padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
+.text code { direction: ltr; unicode-bidi: isolate; padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .text .code { --_under: var(--_canvas); clip-path: inset(0 round 10px); outline-offset: -3px; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; direction: ltr; text-align: left; }
 .text pre { margin: 0; }
 .text pre code { padding: 0; background: none; overflow-wrap: normal; }
@@ -233,7 +249,8 @@ export const CHAT_STYLE = `
 .escalation h3 .icon { color: var(--_link); }
 .escalation p { margin: 0; color: var(--_muted); }
 .escalation-ways { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
-.divider { display: flex; align-items: center; text-align: center; gap: 12px; margin-block: 18px 2px; color: var(--_muted); font-size: 0.8em; }
+.row > .escalation-ways { margin-block-end: 8px; }
+.divider { display: flex; align-items: center; text-align: center; text-wrap: balance; gap: 12px; margin-block: 18px 2px; color: var(--_muted); font-size: 0.8em; }
 .divider::before, .divider::after { content: ""; flex: 1; border-block-start: 1px solid var(--_border); }
 .divider.unread { color: var(--_danger); font-weight: 650; }
 .divider.unread::before, .divider.unread::after { border-color: currentColor; opacity: 0.5; }
@@ -265,16 +282,18 @@ export const CHAT_STYLE = `
 .panel-icon .icon { inline-size: 26px; block-size: 26px; }
 .spinner { inline-size: 28px; block-size: 28px; border: 3px solid var(--_border); border-block-start-color: var(--_link); border-radius: 50%; animation: spin 0.9s linear infinite; }
 @keyframes spin { to { rotate: 1turn; } }
-.notice { display: flex; align-items: center; gap: 10px; padding: 8px 16px; border-block-start: 1px solid var(--_border); background: var(--_soft); font-size: 0.875em; }
-.notice > span, .notice > div { flex: 1; }
+.notice { display: flex; flex-wrap: wrap; align-items: center; gap: 0 10px; padding: 8px 16px; text-wrap: pretty; border-block-start: 1px solid var(--_border); background: var(--_soft); font-size: 0.875em; }
+.notice > span { flex: 1 1 12em; }
+.notice > .link-button { margin-inline-start: auto; }
 .notice > .icon { flex: none; inline-size: 18px; block-size: 18px; }
 .notice-actions { display: flex; flex-wrap: wrap; gap: 0 6px; margin-inline-start: -6px; }
 .notice-actions > * { display: inline-flex; align-items: center; }
 .notice.trouble { color: var(--_danger); background: color-mix(in srgb, var(--_danger), var(--_surface) 91%); }
 .notice .icon-button { inline-size: 32px; block-size: 32px; margin-inline-end: -6px; color: inherit; }
-.ended { flex-wrap: wrap; justify-content: center; padding: 14px 16px; background: var(--_surface); text-align: center; }
-.ended > div { flex: 1 1 13em; }
+.ended { gap: 10px; padding: 14px 16px; background: var(--_surface); text-align: center; }
+.ended > div { flex: 1 1 19em; margin: 0; }
 .ended b { display: block; font-size: 1.08em; font-weight: 650; }
+.ended .button { padding-inline: 16px; }
 .ended p { margin: 0; color: var(--_muted); }
 .composer { padding: 10px 12px 12px; border-block-start: 1px solid var(--_border); background: var(--_surface); }
 .composer-box {

@@ -8,7 +8,8 @@ export const COPY_STYLE = `
   display: flex;
   justify-content: flex-end;
   margin-block-start: 0.6em;
-  padding: 2px 4px 2px 12px;
+  padding: 2px;
+  padding-inline: 12px 4px;
   border: 1px solid var(--_border);
   border-block-end: 0;
   border-radius: 10px 10px 0 0;
@@ -16,6 +17,7 @@ export const COPY_STYLE = `
   font-size: 0.8125em;
 }
 .code-language { flex: 1; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; font-family: ui-monospace, monospace; }
+[dir="rtl"] .code-language { text-align: right; }
 .text .code-bar + .code { margin-block-start: 0; border-start-start-radius: 0; border-start-end-radius: 0; clip-path: inset(0 round 0 0 10px 10px); }
 @media (pointer: coarse) {
   .copy .icon-button { inline-size: 40px; block-size: 40px; }

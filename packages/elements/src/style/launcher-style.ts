@@ -12,7 +12,7 @@ export const LAUNCHER_STYLE = `
 :host([position="start"]) .frame { inset-inline: var(--aiagent-launcher-offset, 20px) auto; --_start: 0; --_end: auto; }
 button, dialog { border: 0; padding: 0; }
 button { font: inherit; cursor: pointer; }
-:focus-visible { outline: 3px solid var(--_accent); outline-offset: 3px; }
+:focus-visible { outline: 3px solid var(--_deep, var(--_accent)); outline-offset: 3px; }
 .launch {
   position: relative;
   display: grid;
@@ -67,7 +67,8 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 .panel:not([open]), [ready] ~ :is(.bar, .skeleton, .composer-box), .failure ~ .composer-box, .composer-box[hidden] { display: none; }
 .panel > ai-agent-chat { position: absolute; inset: 0; block-size: auto; max-block-size: none; }
 .panel > ai-agent-chat:not([ready])::part(frame) { border: solid transparent; border-width: 61px 0 0; background: none; }
-.bar { position: relative; display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
+.bar { position: relative; display: flex; align-items: center; padding: 10px; padding-inline: 16px 8px; border-block-end: 1px solid var(--_border); }
+.title:not(:empty)::before { content: ""; display: inline-block; vertical-align: middle; inline-size: 38px; block-size: 38px; margin-inline-end: 12px; border-radius: 50%; background: var(--_border); }
 .title { flex: 1; min-inline-size: 0; overflow: hidden; font-weight: 650; text-overflow: ellipsis; white-space: nowrap; }
 .close { display: grid; place-items: center; inline-size: 40px; block-size: 40px; border-radius: 50%; background: none; color: var(--_muted); }
 .close svg { inline-size: 20px; }
@@ -75,8 +76,9 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 .skeleton i { inline-size: 65%; block-size: 48px; border-radius: 16px; background: var(--_border); opacity: 0.5; }
 .skeleton i:nth-child(2) { inline-size: 45%; margin-inline-start: auto; }
 .composer-box { position: absolute; inset: auto 12px 12px; box-sizing: border-box; min-block-size: 50px; border: 1px solid var(--_muted); border-radius: 26px; background: var(--_surface); }
-.composer-box:focus-within { outline: 2px solid var(--_accent); }
-textarea { display: block; box-sizing: border-box; inline-size: calc(100% - 86px); margin-inline-start: 14px; padding: 12px 0; border: 0; outline: 0; background: none; color: var(--_text); font: inherit; font-size: max(16px, 1em); resize: none; }
+.composer-box:focus-within { outline: 2px solid var(--_deep, var(--_accent)); }
+textarea { display: block; box-sizing: border-box; inline-size: calc(100% - 86px); margin-inline-start: 14px; padding: 12px 0; border: 0; background: none; color: var(--_text); font: inherit; font-size: max(16px, 1em); line-height: 1.5; resize: none; field-sizing: content; max-block-size: 7.5em; }
+textarea:focus { outline: 0; }
 @keyframes wait { to { opacity: 0.4; } }
 .failure { position: relative; flex: 1; display: grid; place-content: center; justify-items: center; gap: 16px; border-radius: inherit; background: var(--_surface); text-align: center; }
 .again { min-block-size: 44px; padding: 8px 20px; border-radius: 12px; background: var(--_accent); color: var(--_accent-text); font-weight: 600; }

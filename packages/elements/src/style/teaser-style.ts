@@ -9,6 +9,7 @@ export const TEASER_STYLE = `
   inline-size: max-content;
   max-inline-size: min(20em, calc(100vw - 84px - 2 * var(--aiagent-launcher-offset, 20px)));
   min-block-size: 52px;
+  padding-inline-start: 14px;
   box-sizing: border-box;
   border: 1px solid var(--_border);
   border-radius: var(--_radius);
@@ -25,7 +26,6 @@ export const TEASER_STYLE = `
   -webkit-line-clamp: 2;
   overflow: hidden;
   margin-block: 6px;
-  margin-inline-start: 14px;
   font-weight: 400;
   font-size: 0.875em;
   line-height: 1.35;

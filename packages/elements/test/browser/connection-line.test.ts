@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium())('the connection line', () => {
     )
     await page.clock.runFor(16_000)
     await notice(page)
-      .getByText(/The service is busy. Next attempt in \d\d seconds./)
+      .getByText(/^The service is busy.\s*Next attempt in \d\d seconds./)
       .waitFor()
     expect(await email(page).count()).toBe(1)
     expect(await tryNow(page).count()).toBe(0)

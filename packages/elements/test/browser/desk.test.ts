@@ -105,6 +105,8 @@ describe.skipIf(!hasChromium())('a chat with a colleague in the element', () => 
     const failed = page.locator('.notice.trouble')
     await failed.getByText('A message to our team may not have arrived.').waitFor()
     expect(await page.getByText('continue here with the assistant').count()).toBe(0)
+    // The row of the message says the same as the line, and no more than is known.
+    expect(await page.getByText('Not sent.').count()).toBe(0)
     expect(await notice.textContent()).toContain('You are chatting with Anna')
     await page.evaluate('desk.heard.push = desk.push')
     await page.getByRole('button', { name: 'Send again' }).click()

@@ -61,6 +61,15 @@ describe.skipIf(!hasChromium())('the frame of the chat', () => {
       expect(await teaser(page).count()).toBe(0)
     })
 
+    it('[EL-112] has the same space before its line on a page of the other direction', async () => {
+      const page = await open(`<script>document.documentElement.dir = 'rtl'</script>${TEASING}`)
+      await closed(page)
+      say('Your parcel is on its way.')
+      await teaser(page).waitFor()
+      const [bubble, line] = [await box(page, '.teaser'), await box(page, '.teaser .line')]
+      expect(bubble.right - line.right).toBeCloseTo(15)
+    })
+
     it('[EL-43] stays away once it is dismissed, until the next answer', async () => {
       const page = await open(TEASING)
       await closed(page)

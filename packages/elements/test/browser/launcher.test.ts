@@ -271,6 +271,46 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
     expect((await keys.jsonValue()).filter(key => key !== 'ArrowLeft')).toEqual([' '])
   })
 
+  it('[EL-86] shows one ring around its text field, with a text of several lines in it, and heading and field where the chat has them', async () => {
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const { page } = await openPhone(
+      `<script>document.documentElement.dir = 'rtl'</script>${LAUNCHER.replace('agent-id', 'heading="Help desk" label="Chat" lang="ar" agent-id')}`,
+      target =>
+        target.route(CHAT_CODE, async route => {
+          await released
+          await route.continue()
+        }),
+    )
+    await launcher(page).click()
+    const textOf = (name: string) =>
+      page.locator(name).evaluate(node => {
+        const range = document.createRange()
+        range.selectNodeContents(node)
+        return range.getBoundingClientRect().right
+      })
+    const line = (name: string) =>
+      page.locator(name).evaluate(node => {
+        const { top, bottom, right } = node.getBoundingClientRect()
+        return { right, middle: (top + bottom) / 2 }
+      })
+    const field = page.locator('textarea')
+    const [heading, before] = [await textOf('.title'), await line('textarea')]
+    await field.focus()
+    expect(await field.evaluate(node => getComputedStyle(node).outlineStyle)).toBe('none')
+    await field.fill('First\nSecond\nThird')
+    expect(await field.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0)
+    await field.fill('')
+    release()
+    await page.locator('ai-agent-chat[ready]').waitFor()
+    expect(await textOf('ai-agent-chat h2')).toBeCloseTo(heading)
+    const after = await line('ai-agent-chat textarea')
+    expect(after.right).toBeCloseTo(before.right)
+    expect(after.middle).toBeCloseTo(before.middle)
+  })
+
   it('[EL-86] keeps what is written for the user who has to sign in first, and not for the next user', async () => {
     let release = () => {}
     const released = new Promise<void>(resolve => {

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { bubbles, type ChatStage, type OpenOptions, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
+import { WITH_DESK } from './scenes.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
@@ -28,6 +29,8 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
     stage = await stages.open({
       reply: ({ text }) => {
         if (text === 'six') return ['One.', 'Two.', 'Three.', 'Four.', 'Five.', 'Six.'].map(content => ({ content }))
+        if (text === 'person')
+          return { content: 'Soon.', messageData: { escalation: true, escalationData: { live: true } } }
         if (text === 'wide') return { content: WIDE.replace('ORIGIN', stage.origin) }
         if (text !== 'options') return { content: `You said: ${text}` }
         return {
@@ -284,6 +287,77 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
     expect(Math.max(...lines)).toBeLessThan(1.1)
     expect((await box(page, '.log')).height).toBeGreaterThan(90)
   })
+
+  it('[EL-78] puts a button of a line below its text where there is little room, and the buttons of an ended conversation in one row', async () => {
+    const page = await open(WITH_DESK, { prepare: target => target.setViewportSize({ width: 320, height: 568 }) })
+    await write(page, 'person')
+    await page.getByText('Waiting for a colleague').first().waitFor()
+    const text = await box(page, '.notice > span')
+    expect(text.height).toBeLessThan(30)
+    expect((await box(page, '.notice > .link-button')).top).toBeGreaterThanOrEqual(text.bottom)
+    await page.getByRole('button', { name: 'Back to the assistant' }).click()
+    stage.service.emulator.faults.add({ kind: 'drop', code: 1000 })
+    await page.locator('ai-agent-chat .ended').waitFor()
+    const tops = await page
+      .locator('ai-agent-chat .ended button')
+      .evaluateAll(all => all.map(each => each.getBoundingClientRect().top))
+    expect(new Set(tops).size).toBe(1)
+    expect(tops).toHaveLength(2)
+  })
+
+  it('[EL-78] has the same space at the beginning and the end of an answer, whatever it begins and ends with', async () => {
+    const page = await open(CHAT)
+    await write(page, 'wide')
+    await page.locator('ai-agent-chat .code').waitFor()
+    const [bubble, table, code] = [
+      await box(page, '.agent .bubble'),
+      await box(page, '.table'),
+      await box(page, '.code'),
+    ]
+    expect(table.top - bubble.top).toBeCloseTo(bubble.bottom - code.bottom)
+  })
+
+  it.each([
+    ['ar', 'half a draft', ['5px', '16px'], 'ltr'],
+    ['en', '\u0645\u0631\u062d\u0628\u0627', ['16px', '5px'], 'rtl'],
+  ])(
+    '[EL-112] follows the direction of the chat around texts of the other one: %s',
+    async (lang, text, corners, direction) => {
+      stage = await stages.open({ reply: () => ({ content: '```js\nlet a\n```' }) })
+      const heading = `${text} `.repeat(20)
+      const { page } = await stage.open(
+        CHAT.replace('agent-id', `lang="${lang}" heading="${heading}" show-copy agent-id`),
+      )
+      const field = page.getByRole('textbox')
+      await field.fill(text)
+      await page.keyboard.press('Enter')
+      await page.locator('ai-agent-chat .code-language').waitFor()
+      await field.fill(text)
+      await page.waitForFunction(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().draft)
+      await page.reload()
+      await page.locator('ai-agent-chat .code-language').waitFor()
+      const facts = await page.evaluate(() => {
+        const find = (name: string) =>
+          document.querySelector('ai-agent-chat')?.shadowRoot?.querySelector(name) as Element
+        const places = (name: string, length: number) => {
+          const text = document.createRange()
+          text.setStart(find(name).firstChild as Text, 0)
+          text.setEnd(find(name).firstChild as Text, length)
+          const [first, box] = [text.getBoundingClientRect(), find(name).getBoundingClientRect()]
+          return [first.left - box.left, box.right - first.right].map(Math.round)
+        }
+        const { borderBottomLeftRadius, borderBottomRightRadius } = getComputedStyle(find('.user .bubble'))
+        return {
+          corners: [borderBottomLeftRadius, borderBottomRightRadius],
+          isBeginningShown: places('h2', 1).every(space => space >= 0),
+          code: places('.code-language', 2),
+          draft: getComputedStyle(find('textarea')).direction,
+        }
+      })
+      expect(facts).toMatchObject({ corners, isBeginningShown: true, draft: direction })
+      expect(facts.code[lang === 'ar' ? 1 : 0]).toBe(0)
+    },
+  )
 
   it('[EL-78] colours what a pointer is over only where a pointer can be', async () => {
     const page = await open(CHAT)
