@@ -344,6 +344,8 @@ export const CHAT_STYLE = `
   .composer textarea { max-block-size: calc(4.5em + 16px); }
 }
 @media (max-height: 20rem) {
+  .chat { overflow: auto; }
+  .body { min-block-size: 96px; }
   .header { min-block-size: 0; padding-block: 2px; }
   .composer { padding-block: 4px; }
   .to-end { position: absolute; inset-block-end: 0; inset-inline-end: 0; }
@@ -381,6 +383,7 @@ export const CHAT_STYLE = `
   .frame { color-scheme: light !important; }
   .log, .text .table, .text .code { overflow: visible; background: none; clip-path: none; }
   .text table { inline-size: auto; overflow-wrap: anywhere; }
+  .text :is(td, th) { min-inline-size: 4.5em; }
   .text pre code { white-space: pre-wrap; overflow-wrap: anywhere; }
   .user .bubble:not(.queued, .cancelled) { border-color: var(--_control); background: none; color: var(--_text); }
   .skipped, .piece { content-visibility: visible; }
