@@ -70,8 +70,8 @@ export interface ConversationSnapshot {
   /** The visible messages in order: of the user, the agent and, with a live desk, the colleague. */
   readonly messages: readonly ConversationMessage[]
   /**
-   * Where the present session begins, if the conversation did not begin with it: after the service has forgotten or ended the one before.
-   * Until the conversation is restarted or cleared, and on this page only.
+   * Where the present session begins, if the conversation did not begin with it: after the service has forgotten or ended the one before,
+   * or after `restart()`. Until the transcript is cleared, and on this page only.
    */
   readonly newSession: ConversationSession | undefined
   /** Whether the agent is working on an answer. */
@@ -188,8 +188,8 @@ export interface ConversationView {
    */
   readonly rate: (messageId: string, rating: FeedbackRating) => Promise<void>
   /**
-   * Sends a `failed` or `unknown` message again; without an id, starts or connects again, at once where the agent waits for its next
-   * attempt.
+   * Sends a `failed` or `unknown` message again, one from before `restart()` in the present conversation; without an id, starts or
+   * connects again, at once where the agent waits for its next attempt.
    *
    * @throws {MessageError} reason `invalid` for a message in another state, and for one to a live desk that has closed
    */
@@ -211,7 +211,10 @@ export interface ConversationView {
   readonly openDesk: (messageId: string) => Promise<boolean>
   /** Ends the chat with a colleague that is open in this tab: the agent continues. */
   readonly endDesk: () => void
-  /** Starts a new conversation, in a new session. */
+  /**
+   * Starts a new conversation, in a new session. The messages of the former stay above it on this page, to read: see `newSession`. To
+   * remove them too, call `AiAgent.clearTranscript()`.
+   */
   readonly restart: () => Promise<void>
   /** Sets the draft, and notifies at once, as inputs that a framework controls need it. */
   readonly setDraft: (text: string) => void

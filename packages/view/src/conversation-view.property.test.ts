@@ -103,6 +103,8 @@ class Driver {
   /** Entries of the session's history that the user has read, or that were there before the page. */
   #read = 0
   #isSecond = false
+  /** The messages of conversations before the present one, as this page must show them. */
+  #above: readonly Expected[] = []
   /** Number of texts that were made up. */
   #texts = 0
   readonly #cache = { adapter: new PageStore(), contextPrefix: 'tab:' }
@@ -112,6 +114,7 @@ class Driver {
   async open(): Promise<void> {
     this.#cache.adapter.hasCrashed = false
     this.#lost = undefined
+    this.#above = []
     const id = AGENTS[Number(this.#isSecond)] ?? ''
     this.agent = this.#tab.load({ id, persistQueue: true, cache: this.#cache }).agent
     this.view = this.#tab.show(this.agent)
@@ -191,7 +194,9 @@ class Driver {
       agent.clearTranscript()
       this.#hidden = this.#read = this.#history.length
       this.#lost = undefined
+      this.#above = []
     } else if (next.do === 'restart') {
+      this.#above = this.expected().map(each => ({ ...each, canChoose: false, escalation: undefined }))
       await passing(clock, view.restart())
       this.#hidden = this.#read = 0
       this.#lost = undefined
@@ -200,6 +205,7 @@ class Driver {
       await view.start()
       this.#hidden = this.#read = 0
       this.#lost = undefined
+      this.#above = []
     } else await this.#reload()
   }
 
@@ -338,7 +344,7 @@ class Driver {
     const item = shown[at]
     const isAnswered = shown.slice(at).some(({ author }) => author === 'agent')
     if (item && shown[at - 1]?.author !== 'user' && isAnswered) item.fate = 'delivered'
-    return shown
+    return [...this.#above, ...shown]
   }
 
   expectedUnread(): number {

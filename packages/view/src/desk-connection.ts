@@ -44,11 +44,8 @@ export function openDesk(
 }
 
 /** The messages of the present session that were sent, without what opens the session. */
-function conversationOf({ agent, views }: DeskScope): readonly LiveDeskContext[] {
-  const messages = views.first.list.get()
-  const present = agent.getSessionId()
-  const start = 1 + messages.findLastIndex(({ sessionId }) => sessionId !== undefined && sessionId !== present)
-  const context = messages.slice(start).flatMap(({ sessionId: _, data: __, ...message }) => {
+function conversationOf({ views }: DeskScope): readonly LiveDeskContext[] {
+  const context = views.first.list.present().flatMap(({ sessionId: _, data: __, ...message }) => {
     const { delivery } = message
     const isUnsent = delivery === 'queued' || delivery === 'failed' || delivery === 'cancelled'
     return isUnsent ? [] : [Object.freeze(message)]

@@ -34,7 +34,7 @@ export class DeskOffer {
       record.open !== undefined ||
       this.#tabs.isElsewhere ||
       this.#tabs.heard !== heard ||
-      this.#last(each => each.escalation !== undefined || this.#isQuestion(each))?.id !== id
+      this.#last(each => each.escalation !== undefined || each.author === 'user')?.id !== id
     if (!this.#sent.has(this.#lastQuestion())) await this.#scope.pause(DEFER_MS)
     if (isStale()) return undefined
     await this.#tabs.look()
@@ -59,18 +59,14 @@ export class DeskOffer {
   }
 
   #last(isMatch: (message: ConversationMessage) => boolean): ConversationMessage | undefined {
-    return this.#scope.views.first.list.get().findLast(isMatch)
+    return this.#scope.views.first.list.transcript().findLast(isMatch)
   }
 
   #lastEscalation(): ConversationMessage | undefined {
     return this.#last(each => each.escalation !== undefined)
   }
 
-  #isQuestion({ author, id }: ConversationMessage): boolean {
-    return author === 'user' && !this.#scope.record.find(id)
-  }
-
   #lastQuestion(): string {
-    return this.#last(each => this.#isQuestion(each))?.id ?? ''
+    return this.#last(({ author }) => author === 'user')?.id ?? ''
   }
 }

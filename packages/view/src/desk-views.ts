@@ -70,6 +70,11 @@ export class DeskViews {
     for (const { list } of this.#views.keys()) list.place(place)
   }
 
+  /** The transcript was emptied. */
+  leave(): void {
+    for (const { list } of this.#views.keys()) list.leave()
+  }
+
   /** Stores what the next page needs of the desk. After the last view it does nothing: the next one stores its desk. */
   save(desk: unknown): void {
     if (this.#views.has(this.#first)) this.#first.save({ desk })

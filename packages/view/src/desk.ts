@@ -150,6 +150,8 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
     agent.subscribe('messagesRecovered', () => void notice()),
     agent.subscribe('transcriptRestored', () => present.offer.skip()),
     agent.subscribe('transcriptCleared', () => {
+      // A view that was added later has not heard of it yet, and shows these messages above a new conversation.
+      views.leave()
       forget()
       // What was stored is replaced.
       record.read(undefined)

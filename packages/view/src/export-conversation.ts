@@ -21,6 +21,8 @@ export interface ExportLabels {
   readonly deskClosed: string
   /** The chat with colleagues has ended in another way. @default 'The chat with the colleague has ended. The assistant continues.' */
   readonly deskEnded: string
+  /** The present session begins, see `newSession` of the snapshot. @default 'A new conversation begins. The assistant no longer knows what is above.' */
+  readonly sessionBegins: string
 }
 
 /** How a conversation is exported as text or Markdown. JSON has neither labels nor a time zone. */
@@ -46,6 +48,7 @@ const LABELS: ExportLabels = {
   deskJoined: name => `${name} has joined`,
   deskClosed: 'The colleague has left. The assistant continues.',
   deskEnded: 'The chat with the colleague has ended. The assistant continues.',
+  sessionBegins: 'A new conversation begins. The assistant no longer knows what is above.',
 }
 
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
@@ -55,38 +58,44 @@ const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
  * conversation. Only what the user wrote begins a line as the user's: the lines of others are indented or quoted, and their heads name
  * the role first.
  *
+ * @param begun id of the message below which the present session begins
  * @throws {RangeError} when the time zone is unknown
  */
 export function exportConversation(
   messages: readonly ConversationMessage[],
   format: ConversationFormat,
   { labels, timeZone = 'UTC', toText = text => text }: ExportOptions = {},
+  begun?: string,
 ): string {
   if (format === 'json') return JSON.stringify(messages, (key, value) => (key === 'sessionId' ? undefined : value), 2)
   const isMarkdown = format === 'markdown'
   const words = { ...LABELS, ...labels }
   const timeOf = createTimes(timeZone)
-  return messages
-    .map(message => {
-      const { author, authorName, time, sources } = message
-      const at = `${timeOf(time)} ${timeZone}`
-      const isUser = author === 'user'
-      const given = isUser ? '' : oneLine(authorName ?? '')
-      const name = isMarkdown ? escaped(given) : given
-      if (message.mark) return `[${markOf(message.mark, name, words)}] (${at})`
-      const role = isUser ? words.you : words[author]
-      const who = name && name !== role ? `${role} – ${name}` : role
-      const lines = sources.map(({ title, url }) => {
-        const text = oneLine(title)
-        if (!url) return `- ${isMarkdown ? escaped(text) : text}`
-        return isMarkdown ? `- [${escaped(text)}](${url.replace(/[()]/g, '\\$&')})` : `- ${text}: ${url}`
-      })
-      const head = isMarkdown ? `**${who}** (${at})\n` : `${who} (${at}):`
-      const text = bodyOf(message, isMarkdown, toText)
-      const further = lines.length ? [isMarkdown ? '' : `${words.sources}:`, ...lines] : []
-      const prefix = isUser ? '' : isMarkdown ? '> ' : '  '
-      return [head, ...[...text.split(LINE_BREAK), ...further].map(line => `${prefix}${line}`.trimEnd())].join('\n')
+  const formatted = (message: ConversationMessage) => {
+    const { author, authorName, time, sources } = message
+    const at = `${timeOf(time)} ${timeZone}`
+    const isUser = author === 'user'
+    const given = isUser ? '' : oneLine(authorName ?? '')
+    const name = isMarkdown ? escaped(given) : given
+    if (message.mark) return `[${markOf(message.mark, name, words)}] (${at})`
+    const role = isUser ? words.you : words[author]
+    const who = name && name !== role ? `${role} – ${name}` : role
+    const lines = sources.map(({ title, url }) => {
+      const text = oneLine(title)
+      if (!url) return `- ${isMarkdown ? escaped(text) : text}`
+      return isMarkdown ? `- [${escaped(text)}](${url.replace(/[()]/g, '\\$&')})` : `- ${text}: ${url}`
     })
+    const head = isMarkdown ? `**${who}** (${at})\n` : `${who} (${at}):`
+    const text = bodyOf(message, isMarkdown, toText)
+    const further = lines.length ? [isMarkdown ? '' : `${words.sources}:`, ...lines] : []
+    const prefix = isUser ? '' : isMarkdown ? '> ' : '  '
+    return [head, ...[...text.split(LINE_BREAK), ...further].map(line => `${prefix}${line}`.trimEnd())].join('\n')
+  }
+  return messages
+    .flatMap(message => [
+      formatted(message),
+      ...(begun !== undefined && message.id === begun ? [`[${words.sessionBegins}]`] : []),
+    ])
     .join('\n\n')
 }
 

@@ -38,6 +38,8 @@ export interface MessageList {
   escalation(): ConversationEscalation | undefined
   /** Where the present session begins, if something is above it. */
   newSession(): ConversationSession | undefined
+  /** The messages of the present session, with those that `place()` adds. */
+  present(): readonly ConversationMessage[]
   /** The session of an earlier page has expired: nothing of it comes back from the service. */
   expire(): void
   /** The rating that the user has sent with an entry. */
@@ -46,8 +48,16 @@ export interface MessageList {
   add(entry: TranscriptEntry): ConversationMessage | undefined
   /** Reads all entries again. Kept facts stay: the history of a session may bring its messages back. */
   read(entries: readonly TranscriptEntry[]): void
-  /** Removes all messages of the transcript: another conversation begins. */
+  /** Removes all messages: nothing of them may be shown any more. */
   clear(): void
+  /** The transcript was emptied: its messages are no longer shown, unless `settle()` finds that another session follows. */
+  leave(): void
+  /**
+   * Shows the messages that were left above those of the session that the user has begun, if there is one.
+   *
+   * @param isFinal whether to forget them otherwise
+   */
+  settle(isFinal?: boolean): void
   /** Removes the messages of the entries that the transcript has dropped from its start. */
   trim(entries: readonly TranscriptEntry[]): void
   /** Messages that were written before `initialize()`, and that no entry holds yet. */
@@ -77,12 +87,19 @@ export interface MessageList {
   keep(facts: KeptFacts): void
 }
 
+/** Number of messages of earlier conversations that are kept. */
+const EARLIER = 1_000
+
 /** No kept facts. */
 export const NOTHING_KEPT: KeptFacts = { ratings: {}, masked: {} }
 
-export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent'>): MessageList {
+export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent' | 'getSessionId'>): MessageList {
   let items: ConversationMessage[] = []
   let held: readonly ConversationMessage[] = NONE
+  /** Messages of conversations that the user has left for the present one. No transcript has them. */
+  let earlier: readonly ConversationMessage[] = NONE
+  /** What was shown when the transcript was emptied, until it is known why. */
+  let left: readonly ConversationMessage[] | undefined
   let kept = NOTHING_KEPT
   let escalation: ConversationEscalation | undefined
   /** Whether options wait for the user: to look for them takes a walk through all messages. */
@@ -112,13 +129,20 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     return message
   }
 
+  const replaced = (item: ConversationMessage, changes: Changes) => {
+    const next = changed(item, changes)
+    // As it was, it is shown again below an answer.
+    if (item.delivery === 'sent' && next !== item) answered.set(next, item)
+    return next
+  }
+
   /** Changes the last message that matches, and returns it. */
   const change = (isMatch: (item: ConversationMessage) => boolean, changes: (item: ConversationMessage) => Changes) => {
     const index = lastIndex(items, isMatch)
     const item = items[index]
     if (!item) return undefined
     touch()
-    return (items[index] = changed(item, changes(item)))
+    return (items[index] = replaced(item, changes(item)))
   }
 
   /** The ledger forgets old messages that were settled: the service has them, as it has those of another page. */
@@ -135,11 +159,17 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 
   const enter: MessageList['enter'] = id => {
     if (!id || id === session) return
+    if (session && left?.length) {
+      earlier = closed(left).slice(-EARLIER).map(over)
+      begun = { after: earlier.at(-1)?.id, hasExpired: false }
+      left = undefined
+    }
     // What waits to be sent reaches the new session.
     const above = session && items[lastIndex(items, item => item.delivery !== 'queued')]
     if (above) begun = { after: above.id, hasExpired: false }
     session = id
-    items = items.map(item => changed(item, { canRate: item.canRate && item.sessionId === id }))
+    items = items.map(item => (item.author === 'agent' && item.sessionId !== id ? past(item) : item))
+    hasQuestion &&= items.some(item => item.canChoose)
     touch()
   }
 
@@ -173,21 +203,27 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     hasQuestion ||= item.canChoose
     escalation = item.escalation ?? escalation
     if (held.length) held = held.filter(waiting => waiting.id !== id)
+    // It is sent again, in the present session.
+    if (isUser && earlier.length) {
+      earlier = earlier.filter(before => before.id !== id)
+      if (begun?.after === id) begun = { ...begun, after: earlier.at(-1)?.id }
+    }
     touch()
     return item
   }
 
   /** An answer is evidence for the user, though not for the ledger: the first of the messages that it follows is not in doubt. */
   const withoutDoubt = () => {
-    const shown = [...items]
+    const shown = [...earlier, ...items]
     /** Index of the first message of the user since the last answer. */
     let first = -1
-    for (const [index, item] of items.entries()) {
+    for (const [index, item] of shown.entries()) {
+      if (isOfDesk(item)) continue
       if (item.author === 'user') {
         if (first < 0 && item.delivery !== 'cancelled' && item.delivery !== 'failed') first = index
         continue
       }
-      const asked = items[first]
+      const asked = shown[first]
       if (asked?.delivery === 'unknown' && (asked.sessionId ?? item.sessionId) === item.sessionId) {
         const sent = answered.get(asked) ?? changed(asked, { delivery: 'sent' })
         answered.set(asked, sent)
@@ -198,8 +234,25 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     return shown
   }
 
-  const withoutPlaced = () => (transcript ??= Object.freeze([...withoutDoubt(), ...held]))
-  const get = () => (snapshot ??= placed ? Object.freeze([...placed(withoutDoubt()), ...held]) : withoutPlaced())
+  const withoutPlaced = () => (transcript ??= Object.freeze([...withoutDoubt().slice(earlier.length), ...held]))
+  const get = () => {
+    if (snapshot) return snapshot
+    const shown = withoutDoubt()
+    const present = shown.splice(earlier.length)
+    return (snapshot = Object.freeze([...shown, ...(placed?.(present) ?? present), ...held]))
+  }
+
+  /** Index of the last message above the present session; -1 where nothing is above. */
+  const end = () => {
+    if (!begun) return -1
+    const { after, hasExpired } = begun
+    const shown = get()
+    let index = after === undefined ? -1 : lastIndex(shown, item => item.id === after)
+    if ((index < 0 && !hasExpired) || (index >= 0 && index < earlier.length)) return index
+    // Messages of a desk have no session: those that follow are of the earlier one.
+    for (let next = shown[index + 1]; next && isOfDesk(next); next = shown[index + 1]) index++
+    return index
+  }
 
   const read: MessageList['read'] = entries => {
     const before = new Map(items.map(item => [item.id, item]))
@@ -225,14 +278,10 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     escalation: () => escalation,
     newSession() {
       if (!begun) return undefined
-      const { after, hasExpired } = begun
-      const shown = get()
-      let index = after === undefined ? -1 : lastIndex(shown, item => item.id === after)
-      if (index < 0 && !hasExpired) return undefined
-      // Messages of a desk have no session: those that follow are of the earlier one.
-      for (let next = shown[index + 1]; next && isOfDesk(next); next = shown[index + 1]) index++
-      return { after: shown[index]?.id, hasExpired }
+      const index = end()
+      return index < 0 && !begun.hasExpired ? undefined : { after: get()[index]?.id, hasExpired: begun.hasExpired }
     },
+    present: () => get().slice(end() + 1),
     expire() {
       begun = { after: undefined, hasExpired: true }
     },
@@ -240,10 +289,23 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     add: entry => fold(entry),
     read,
     clear() {
+      earlier = NONE
+      left = begun = undefined
       read([])
+    },
+    leave() {
+      left ??= [...earlier, ...(placed?.(items) ?? items), ...held.filter(({ delivery }) => delivery === 'failed')]
+      earlier = NONE
       begun = undefined
+      read([])
+    },
+    settle(isFinal) {
+      if (left) enter(agent.getSessionId() ?? undefined)
+      if (isFinal) left = undefined
     },
     trim(entries) {
+      // They are older than what was dropped.
+      earlier = NONE
       const first = entries.find(plainOf)
       const id = first && plainOf(first)?.id
       const index = items.findIndex(item => item.id === id)
@@ -256,7 +318,9 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       touch()
     },
     updateDelivery(id, delivery = deliveryOf(id)) {
-      held = held.map(item => (item.id === id ? changed(item, { delivery }) : item))
+      const update = (item: ConversationMessage) => (item.id === id ? replaced(item, { delivery }) : item)
+      held = held.map(update)
+      earlier = earlier.map(update)
       touch()
       return change(
         item => item.author === 'user' && item.id === id,
@@ -285,6 +349,30 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 /** Identifies a message in the service, which may count its ids from 1 in each session. */
 function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
   return `${sessionId} ${messageId}`
+}
+
+/** What was left, with the end of a chat with colleagues that was open. */
+function closed(items: readonly ConversationMessage[]): readonly ConversationMessage[] {
+  const { id, time } = items.at(-1) ?? {}
+  const isOpen = (items.findLast(({ mark }) => mark)?.mark ?? 'desk_closed') !== 'desk_closed'
+  const mark = {
+    author: 'colleague',
+    authorName: undefined,
+    mark: 'desk_closed',
+    content: '',
+    messageId: undefined,
+  } as const
+  return isOpen && time !== undefined ? [...items, create({ ...mark, id: `${id} closed`, time })] : items
+}
+
+/** A message of the agent in a session that is over: it cannot be rated or answered any more. */
+const past = (item: ConversationMessage) => changed(item, { canRate: false, canChoose: false, input: undefined })
+
+/** A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. */
+function over(item: ConversationMessage): ConversationMessage {
+  const { escalation } = item
+  const ways = escalation?.options.length ? escalationOf('alternate', { options: [...escalation.options] }) : undefined
+  return changed(past(item), { escalation: ways })
 }
 
 const isOfDesk = ({ author, messageId }: ConversationMessage) =>

@@ -217,7 +217,7 @@ export function createActions(
       const stay = bind()
       const { exportConversation } = await import('./export-conversation.ts')
       stay()
-      return exportConversation(store.list.get(), format, options)
+      return exportConversation(store.list.get(), format, options, store.list.newSession()?.after)
     },
   }
 }

@@ -148,7 +148,7 @@ export function createViewStore(
   const saveRead = () => {
     if (keepsUnread)
       data.save({
-        readUpTo: list.get().findLast(({ author, messageId }) => author === 'agent' && messageId)?.messageId ?? '',
+        readUpTo: list.present().findLast(({ author, messageId }) => author === 'agent' && messageId)?.messageId ?? '',
       })
   }
 
@@ -224,10 +224,15 @@ export function createViewStore(
     change()
   })
   on('transcriptCleared', () => {
+    list.leave()
     keepHeld('queued')
-    list.clear()
     change({ error: undefined })
     unread.reset(0)
+    // By then a new session has followed, or none does.
+    void Promise.resolve().then(() => {
+      list.settle(true)
+      change()
+    })
   })
   on('conversationRead', ({ payload }) => unread.readElsewhere(payload.messageId))
   const checkNetwork = () => {
@@ -266,7 +271,10 @@ export function createViewStore(
     },
     getSnapshot() {
       if (!stopNetwork) checkNetwork()
-      if (isOutdated) snapshot = snapshotOf(agent, list, facts, snapshot)
+      if (isOutdated) {
+        list.settle()
+        snapshot = snapshotOf(agent, list, facts, snapshot)
+      }
       isOutdated = false
       return snapshot
     },
