@@ -39,7 +39,7 @@ export function messageGroups(
   const groups: ComponentChildren[] = []
   const lastOfUser = messages.findLast(({ author }) => author === 'user')
   const lastOfAgent = messages.findLastIndex(({ author }) => author !== 'user')
-  const turns = agentTurns(messages)
+  const turns = agentTurns(messages, facts.sessionAfter)
   const equipped = new Set(turns.map(({ rated, last }) => rated ?? last))
   const present = messages.at(-1)?.author === 'user' ? undefined : turns.at(-1)
   let from = first
@@ -74,8 +74,12 @@ interface AgentTurn {
   isHandedOver: boolean
 }
 
-/** The turns of the agent, also those without a message that can be rated. */
-function agentTurns(messages: readonly ConversationMessage[]): AgentTurn[] {
+/**
+ * The turns of the agent, also those without a message that can be rated.
+ *
+ * @param sessionAfter id of the last message of the earlier session, which ends a turn
+ */
+function agentTurns(messages: readonly ConversationMessage[], sessionAfter: string | undefined): AgentTurn[] {
   const turns: AgentTurn[] = []
   let turn: AgentTurn | undefined
   for (const message of messages) {
@@ -87,6 +91,7 @@ function agentTurns(messages: readonly ConversationMessage[]): AgentTurn[] {
     if (!message.mark) turn.last = message
     if (message.canRate && !turn.rated?.rating) turn.rated = message
     turn.isHandedOver ||= message.escalation !== undefined
+    if (message.id === sessionAfter) turn = undefined
   }
   return turns
 }

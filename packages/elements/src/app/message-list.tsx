@@ -78,7 +78,9 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
               divider,
               isEnded,
               hasDesk: desk !== undefined,
-              hadDesk: messages.some(({ mark }) => mark),
+              hadDesk: messages
+                .slice(1 + messages.findLastIndex(({ id }) => id === newSession?.after))
+                .some(({ mark }) => mark),
               opened: opened.current,
               sessionText: begins,
               sessionAfter: newSession?.after,

@@ -131,10 +131,11 @@ export class MessageRow extends Component<MessageRowProps> {
 
 /** What the agent has said in the turn of a message, but for what the host draws. */
 function turnTexts(id: string, settings: ChatSettings): string[] {
-  const { messages } = settings.view.getSnapshot()
+  const { messages, newSession } = settings.view.getSnapshot()
   const at = messages.findIndex(message => message.id === id)
-  const after = messages.findIndex(({ author }, index) => index > at && author === 'user')
-  const before = messages.findLastIndex(({ author }, index) => index < at && author === 'user')
+  const end = messages.findIndex(each => each.id === newSession?.after)
+  const after = messages.findIndex(({ author }, index) => index > at && (author === 'user' || index - 1 === end))
+  const before = messages.findLastIndex(({ author }, index) => index < at && (author === 'user' || index === end))
   return messages
     .slice(before + 1, after < 0 ? undefined : after)
     .filter(message => !message.mark && (message.author !== 'agent' || !nodeOf(message, settings)))

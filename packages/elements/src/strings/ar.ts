@@ -46,7 +46,7 @@ export const ar: LanguageTexts = {
   copyCode: 'نسخ الشيفرة',
   copied: 'تم النسخ',
   copyFailed: 'تعذّر النسخ.',
-  restartAsk: 'هل تريد بدء محادثة جديدة؟ ستُحذف هذه المحادثة.',
+  restartAsk: 'هل تريد بدء محادثة جديدة؟ لن يعرف المساعد هذه المحادثة، ويمكنك قراءتها حتى تغادر هذه الصفحة.',
   masked: 'مخفي لحماية بياناتك',
   newMessages: 'جديد',
   unread: {
@@ -98,7 +98,7 @@ export const ar: LanguageTexts = {
   errorDeskMessage: 'ربما لم تصل رسالة إلى فريقنا. يمكنك إرسالها مرة أخرى.',
   colleague: 'الموظف',
   sessionExpired: 'انتهت صلاحية محادثتك السابقة.',
-  sessionBegins: 'لم يعد المساعد يعرف ما ورد أعلاه.',
+  sessionBegins: 'تبدأ محادثة جديدة. لم يعد المساعد يعرف ما ورد أعلاه.',
   deskOpened: 'حوّل المساعد المحادثة إلى فريقنا.',
   deskWaiting: 'في انتظار أحد الموظفين …',
   deskJoined: name => `انضم ${name} إلى المحادثة`,

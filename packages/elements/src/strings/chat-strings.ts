@@ -91,7 +91,7 @@ export interface ChatStrings {
   readonly copied: string
   /** The browser has refused the clipboard. */
   readonly copyFailed: string
-  /** Question before a new conversation is started. */
+  /** Question before a new conversation is started, below which the present one stays to read. */
   readonly restartAsk: string
   /** Hint on text that masking replaced. */
   readonly masked: string
@@ -181,7 +181,7 @@ export interface ChatStrings {
   readonly colleague: string
   /** Mark in the list: the service no longer has the conversation of the previous page. */
   readonly sessionExpired: string
-  /** Mark in the list: the agent's present session knows nothing of the messages above. */
+  /** Mark in the list: a new session begins, in which the agent knows nothing of the messages above. */
   readonly sessionBegins: string
   /** Mark in the list: the agent's part ends here. */
   readonly deskOpened: string

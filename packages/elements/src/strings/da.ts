@@ -46,7 +46,8 @@ export const da: LanguageTexts = {
   copyCode: 'Kopiér koden',
   copied: 'Kopieret',
   copyFailed: 'Det kunne ikke kopieres.',
-  restartAsk: 'Vil du starte en ny samtale? Denne bliver fjernet.',
+  restartAsk:
+    'Vil du starte en ny samtale? Assistenten kender så ikke længere denne. Du kan læse den, indtil du forlader siden.',
   masked: 'Skjult for at beskytte dine data',
   newMessages: 'Ny',
   unread: { one: '# ny besked', other: '# nye beskeder' },
@@ -91,7 +92,7 @@ export const da: LanguageTexts = {
   errorDeskMessage: 'En besked til vores team er måske ikke nået frem. Du kan sende den igen.',
   colleague: 'Vores team',
   sessionExpired: 'Din tidligere samtale er udløbet.',
-  sessionBegins: 'Assistenten kender ikke længere det, der står ovenfor.',
+  sessionBegins: 'En ny samtale begynder. Assistenten kender ikke længere det, der står ovenfor.',
   deskOpened: 'Assistenten har givet samtalen videre til vores team.',
   deskWaiting: 'Venter på en medarbejder …',
   deskJoined: name => `${name} er kommet med i chatten`,

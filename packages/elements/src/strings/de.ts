@@ -49,7 +49,8 @@ export const de: LanguageTexts = {
   copyCode: 'Code kopieren',
   copied: 'Kopiert',
   copyFailed: 'Das konnte nicht kopiert werden.',
-  restartAsk: 'Neue Unterhaltung beginnen? Diese wird entfernt.',
+  restartAsk:
+    'Neue Unterhaltung beginnen? Die Assistenz kennt diese dann nicht mehr. Sie können sie lesen, bis Sie diese Seite verlassen.',
   masked: 'Zum Schutz Ihrer Daten verborgen',
   newMessages: 'Neu',
   unread: { one: '# neue Nachricht', other: '# neue Nachrichten' },
@@ -95,7 +96,7 @@ export const de: LanguageTexts = {
   errorDeskMessage: 'Eine Nachricht an unser Team ist vielleicht nicht angekommen. Sie können sie erneut senden.',
   colleague: 'Unser Team',
   sessionExpired: 'Ihre frühere Unterhaltung ist abgelaufen.',
-  sessionBegins: 'Die Assistenz kennt nicht mehr, was darüber steht.',
+  sessionBegins: 'Eine neue Unterhaltung beginnt. Die Assistenz kennt nicht mehr, was darüber steht.',
   deskOpened: 'Die Assistenz hat an unser Team übergeben.',
   deskWaiting: 'Sie warten auf jemanden aus unserem Team …',
   deskJoined: name => `${name} ist jetzt dabei`,

@@ -46,7 +46,8 @@ export const en: LanguageTexts = {
   copyCode: 'Copy code',
   copied: 'Copied',
   copyFailed: 'This could not be copied.',
-  restartAsk: 'Start a new conversation? This one is removed.',
+  restartAsk:
+    'Start a new conversation? The assistant will not know this one. You can read it until you leave this page.',
   masked: 'Hidden to protect your data',
   newMessages: 'New',
   unread: { one: '# new message', other: '# new messages' },
@@ -91,7 +92,7 @@ export const en: LanguageTexts = {
   errorDeskMessage: 'A message to our team may not have arrived. You can send it again.',
   colleague: 'Our team',
   sessionExpired: 'Your earlier conversation has expired.',
-  sessionBegins: 'The assistant no longer knows what is above.',
+  sessionBegins: 'A new conversation begins. The assistant no longer knows what is above.',
   deskOpened: 'The assistant has handed over to our team.',
   deskWaiting: 'Waiting for a colleague …',
   deskJoined: name => `${name} has joined`,

@@ -49,7 +49,8 @@ export const es: LanguageTexts = {
   copyCode: 'Copiar el código',
   copied: 'Copiado',
   copyFailed: 'No se ha podido copiar.',
-  restartAsk: '¿Empezar una conversación nueva? Esta se eliminará.',
+  restartAsk:
+    '¿Empezar una conversación nueva? El asistente ya no conocerá esta. Podrá leerla hasta que salga de esta página.',
   masked: 'Oculto para proteger sus datos',
   newMessages: 'Nuevo',
   unread: { one: '# mensaje nuevo', other: '# mensajes nuevos' },
@@ -94,7 +95,7 @@ export const es: LanguageTexts = {
   errorDeskMessage: 'Es posible que un mensaje a nuestro equipo no haya llegado. Puede enviarlo de nuevo.',
   colleague: 'Nuestro equipo',
   sessionExpired: 'Su conversación anterior ha caducado.',
-  sessionBegins: 'El asistente ya no conoce lo que aparece arriba.',
+  sessionBegins: 'Empieza una conversación nueva. El asistente ya no conoce lo que aparece arriba.',
   deskOpened: 'El asistente ha pasado la conversación a nuestro equipo.',
   deskWaiting: 'Esperando a una persona de nuestro equipo…',
   deskJoined: name => `${name} se ha unido al chat`,

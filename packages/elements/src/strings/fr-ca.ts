@@ -7,7 +7,8 @@ export const frCa: LanguageTexts = {
   language: 'fr-CA',
   title: 'Clavardage',
   emptyTitle: 'Comment pouvons-nous vous aider?',
-  restartAsk: 'Commencer une nouvelle conversation? Celle-ci sera supprimée.',
+  restartAsk:
+    'Commencer une nouvelle conversation? L’assistant n’aura plus connaissance de celle-ci. Vous pourrez la lire jusqu’à ce que vous quittiez cette page.',
   choosePortal: 'Où souhaitez-vous aller?',
   chooseAgent: 'À qui souhaitez-vous parler?',
   escalationLive: 'Démarrer un clavardage en direct',

@@ -46,7 +46,8 @@ export const fr: LanguageTexts = {
   copyCode: 'Copier le code',
   copied: 'Copié',
   copyFailed: 'La copie a échoué.',
-  restartAsk: 'Commencer une nouvelle conversation ? Celle-ci sera supprimée.',
+  restartAsk:
+    'Commencer une nouvelle conversation ? L’assistant n’aura plus connaissance de celle-ci. Vous pourrez la lire jusqu’à ce que vous quittiez cette page.',
   masked: 'Masqué pour protéger vos données',
   newMessages: 'Nouveau',
   unread: { one: '# nouveau message', other: '# nouveaux messages' },
@@ -91,7 +92,7 @@ export const fr: LanguageTexts = {
   errorDeskMessage: 'Un message à notre équipe n’est peut-être pas arrivé. Vous pouvez le renvoyer.',
   colleague: 'Notre équipe',
   sessionExpired: 'Votre conversation précédente a expiré.',
-  sessionBegins: 'L’assistant n’a plus connaissance de ce qui précède.',
+  sessionBegins: 'Une nouvelle conversation commence. L’assistant n’a plus connaissance de ce qui précède.',
   deskOpened: 'L’assistant a transmis la conversation à notre équipe.',
   deskWaiting: 'En attente d’une personne de notre équipe…',
   deskJoined: name => `${name} a rejoint la conversation`,

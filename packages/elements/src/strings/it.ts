@@ -49,7 +49,8 @@ export const it: LanguageTexts = {
   copyCode: 'Copia il codice',
   copied: 'Copiato',
   copyFailed: 'Copia non riuscita.',
-  restartAsk: 'Iniziare una nuova conversazione? Questa verrà rimossa.',
+  restartAsk:
+    'Iniziare una nuova conversazione? L’assistente non conoscerà più questa. Resterà leggibile finché non si lascia questa pagina.',
   masked: 'Nascosto per proteggere i tuoi dati',
   newMessages: 'Nuovo',
   unread: { one: '# nuovo messaggio', other: '# nuovi messaggi' },
@@ -94,7 +95,7 @@ export const it: LanguageTexts = {
   errorDeskMessage: 'Un messaggio al nostro team potrebbe non essere arrivato. Può inviarlo di nuovo.',
   colleague: 'Il nostro team',
   sessionExpired: 'La conversazione precedente è scaduta.',
-  sessionBegins: 'L’assistente non conosce più quanto riportato sopra.',
+  sessionBegins: 'Inizia una nuova conversazione. L’assistente non conosce più quanto riportato sopra.',
   deskOpened: 'L’assistente ha passato la conversazione al nostro team.',
   deskWaiting: 'In attesa di una persona del nostro team…',
   deskJoined: name => `${name} è entrato in chat`,

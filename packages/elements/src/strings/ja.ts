@@ -46,7 +46,8 @@ export const ja: LanguageTexts = {
   copyCode: 'コードをコピー',
   copied: 'コピーしました',
   copyFailed: 'コピーできませんでした。',
-  restartAsk: '新しい会話を始めますか？この会話は削除されます。',
+  restartAsk:
+    '新しい会話を始めますか？アシスタントはこの会話を参照できなくなります。このページを離れるまでは読むことができます。',
   masked: '個人情報保護のため非表示',
   newMessages: '新着',
   unread: { other: '新しいメッセージ #件' },
@@ -92,7 +93,7 @@ export const ja: LanguageTexts = {
   errorDeskMessage: '担当者へのメッセージが届いていない可能性があります。もう一度送信できます。',
   colleague: '担当者',
   sessionExpired: '以前の会話は有効期限が切れました。',
-  sessionBegins: 'アシスタントは、これより上の内容を参照できません。',
+  sessionBegins: 'ここから新しい会話です。アシスタントは、これより上の内容を参照できません。',
   deskOpened: 'アシスタントが担当者に引き継ぎました。',
   deskWaiting: '担当者をお待ちください…',
   deskJoined: name => `${name}が参加しました`,

@@ -46,7 +46,8 @@ export const ko: LanguageTexts = {
   copyCode: '코드 복사',
   copied: '복사됨',
   copyFailed: '복사하지 못했습니다.',
-  restartAsk: '새 대화를 시작할까요? 이 대화는 삭제됩니다.',
+  restartAsk:
+    '새 대화를 시작할까요? 도우미는 이 대화를 더 이상 알지 못합니다. 이 페이지를 떠날 때까지 읽을 수 있습니다.',
   masked: '정보 보호를 위해 숨김',
   newMessages: '새 메시지',
   unread: { other: '새 메시지 #개' },
@@ -91,7 +92,7 @@ export const ko: LanguageTexts = {
   errorDeskMessage: '상담원에게 보낸 메시지가 도착하지 않았을 수 있습니다. 다시 보낼 수 있습니다.',
   colleague: '상담원',
   sessionExpired: '이전 대화가 만료되었습니다.',
-  sessionBegins: '도우미는 위의 내용을 더 이상 알지 못합니다.',
+  sessionBegins: '새 대화가 시작됩니다. 도우미는 위의 내용을 더 이상 알지 못합니다.',
   deskOpened: '도우미가 상담원에게 대화를 넘겼습니다.',
   deskWaiting: '상담원을 기다리고 있습니다…',
   deskJoined: name => `${name} 님이 참여했습니다`,

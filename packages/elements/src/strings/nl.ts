@@ -46,7 +46,8 @@ export const nl: LanguageTexts = {
   copyCode: 'Code kopiëren',
   copied: 'Gekopieerd',
   copyFailed: 'Kopiëren is niet gelukt.',
-  restartAsk: 'Een nieuw gesprek beginnen? Dit gesprek wordt verwijderd.',
+  restartAsk:
+    'Een nieuw gesprek beginnen? De assistent kent dit gesprek dan niet meer. U kunt het lezen totdat u deze pagina verlaat.',
   masked: 'Verborgen om uw gegevens te beschermen',
   newMessages: 'Nieuw',
   unread: { one: '# nieuw bericht', other: '# nieuwe berichten' },
@@ -91,7 +92,7 @@ export const nl: LanguageTexts = {
   errorDeskMessage: 'Een bericht aan ons team is misschien niet aangekomen. U kunt het opnieuw versturen.',
   colleague: 'Ons team',
   sessionExpired: 'Uw eerdere gesprek is verlopen.',
-  sessionBegins: 'De assistent weet niet meer wat hierboven staat.',
+  sessionBegins: 'Een nieuw gesprek begint. De assistent weet niet meer wat hierboven staat.',
   deskOpened: 'De assistent heeft het gesprek doorgegeven aan ons team.',
   deskWaiting: 'Wachten op een medewerker …',
   deskJoined: name => `${name} neemt nu deel aan de chat`,

@@ -46,7 +46,8 @@ export const ptBr: LanguageTexts = {
   copyCode: 'Copiar o código',
   copied: 'Copiado',
   copyFailed: 'Não foi possível copiar.',
-  restartAsk: 'Começar uma nova conversa? Esta será removida.',
+  restartAsk:
+    'Começar uma nova conversa? O assistente não terá mais acesso a esta. Você poderá lê-la até sair desta página.',
   masked: 'Oculto para proteger seus dados',
   newMessages: 'Nova',
   unread: { one: '# nova mensagem', other: '# novas mensagens' },
@@ -91,7 +92,7 @@ export const ptBr: LanguageTexts = {
   errorDeskMessage: 'Uma mensagem para a nossa equipe pode não ter chegado. Você pode enviá-la novamente.',
   colleague: 'Nossa equipe',
   sessionExpired: 'Sua conversa anterior expirou.',
-  sessionBegins: 'O assistente não tem mais acesso ao que está acima.',
+  sessionBegins: 'Uma nova conversa começa. O assistente não tem mais acesso ao que está acima.',
   deskOpened: 'O assistente passou a conversa para a nossa equipe.',
   deskWaiting: 'Aguardando uma pessoa da nossa equipe…',
   deskJoined: name => `${name} entrou na conversa`,

@@ -49,7 +49,8 @@ export const sv: LanguageTexts = {
   copyCode: 'Kopiera koden',
   copied: 'Kopierat',
   copyFailed: 'Det gick inte att kopiera.',
-  restartAsk: 'Vill du starta en ny konversation? Den här tas bort.',
+  restartAsk:
+    'Vill du starta en ny konversation? Assistenten känner då inte längre till den här. Du kan läsa den tills du lämnar sidan.',
   masked: 'Dolt för att skydda dina uppgifter',
   newMessages: 'Nytt',
   unread: { one: '# nytt meddelande', other: '# nya meddelanden' },
@@ -94,7 +95,7 @@ export const sv: LanguageTexts = {
   errorDeskMessage: 'Ett meddelande till vårt team har kanske inte kommit fram. Du kan skicka det igen.',
   colleague: 'Vårt team',
   sessionExpired: 'Din tidigare konversation har gått ut.',
-  sessionBegins: 'Assistenten känner inte längre till det som står ovanför.',
+  sessionBegins: 'En ny konversation börjar. Assistenten känner inte längre till det som står ovanför.',
   deskOpened: 'Assistenten har lämnat över till vårt team.',
   deskWaiting: 'Väntar på en medarbetare …',
   deskJoined: name => `${name} har anslutit till chatten`,

@@ -283,12 +283,12 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await page.getByText('This conversation has ended.').first().waitFor()
     const restart = page.getByRole('button', { name: 'New conversation' })
     await restart.click()
-    await page.getByText('This one is removed.').waitFor()
+    await page.getByText('until you leave this page.').waitFor()
     expect(await bubbles(page)).toHaveLength(2)
     await restart.click()
-    await page.getByText('How can we help?').waitFor()
+    await page.locator('ai-agent-chat [part="session-mark"]').waitFor()
     await write(page, 'again')
-    await expect.poll(() => bubbles(page)).toEqual(['again', 'You said: again'])
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello', 'again', 'You said: again'])
     expect(received(stage.service).sessionCalls).toBe(2)
   })
 
@@ -314,7 +314,9 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     forget()
     faults.add({ kind: 'drop' })
     await mark.waitFor()
-    expect(await mark.allTextContents()).toEqual(['The assistant no longer knows what is above.'])
+    expect(await mark.allTextContents()).toEqual([
+      'A new conversation begins. The assistant no longer knows what is above.',
+    ])
     await write(page, 'again')
     await expect.poll(() => last(page)).toBe('You said: again')
     expect(await mark.evaluate(node => node.previousElementSibling?.textContent)).toContain('You said: hello')
@@ -332,6 +334,61 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await write(page, 'afresh')
     await expect.poll(() => bubbles(page)).toEqual(['afresh', 'You said: afresh'])
     expect(await mark.count()).toBe(1)
+  })
+
+  it('[EL-116] starts a new conversation below the present one, which stays to read until the page is left', async () => {
+    stage = await stages.open({
+      reply: ({ text }) => ({ content: `You said: ${text}\n\n${'More of it. '.repeat(80)}` }),
+    })
+    const { page, complaints } = await stage.open(CHAT.replace('>', ' show-copy>'))
+    const mark = page.locator('ai-agent-chat [part="session-mark"]')
+    const menu = page.getByRole('button', { name: 'More', exact: true })
+    const restart = page.getByRole('button', { name: 'New conversation' })
+    const begin = async () => {
+      await menu.click()
+      await restart.click()
+      await restart.click()
+    }
+    await online(page)
+    await write(page, 'hello')
+    await expect.poll(() => last(page)).toContain('You said: hello')
+    const sessions = () => [...stage.service.emulator.world.sessions.keys()]
+    const said = await page.locator('ai-agent-chat [aria-live="polite"]').evaluateHandle(region => {
+      const texts: (string | null)[] = []
+      new MutationObserver(records => {
+        for (const { addedNodes } of records) for (const node of addedNodes) texts.push(node.textContent)
+      }).observe(region, { childList: true })
+      return texts
+    })
+    await begin()
+    await mark.waitFor()
+    await expect.poll(() => sessions().length).toBe(2)
+    await online(page)
+    const text = 'A new conversation begins. The assistant no longer knows what is above.'
+    expect(await mark.allTextContents()).toEqual([text])
+    await expect.poll(async () => (await said.jsonValue()).filter(each => each === text).length).toBe(1)
+    // The user sees it, and what was there can be read, and no longer be rated.
+    await expect.poll(() => mark.evaluate(node => node.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
+    expect((await bubbles(page))[0]).toBe('hello')
+    expect(await page.getByRole('button', { name: 'Helpful', exact: true }).count()).toBe(0)
+    // An agent that begins the conversation has a turn of its own.
+    stage.service.emulator.control.say(sessions().at(-1) ?? '', { content: 'Good day.' })
+    await expect.poll(() => last(page)).toBe('Good day.')
+    expect(await page.getByRole('button', { name: 'Copy answer' }).count()).toBe(2)
+    expect(await mark.evaluate(node => node.nextElementSibling?.textContent)).toContain('Good day.')
+    await write(page, 'again')
+    await expect.poll(() => last(page)).toContain('You said: again')
+    await begin()
+    await expect.poll(() => sessions().length).toBe(3)
+    await expect
+      .poll(() => mark.evaluate(node => node.previousElementSibling?.textContent))
+      .toContain('You said: again')
+    expect(await mark.count()).toBe(1)
+    await page.reload()
+    await online(page)
+    await page.getByText('How can we help?').waitFor()
+    expect(await mark.count()).toBe(0)
+    expect(complaints).toEqual([])
   })
 
   it('[EL-62] leaves the text field, its text and the focus where they are when the conversation ends', async () => {
@@ -363,7 +420,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     expect(await panel.getByRole('button').allTextContents()).toEqual(['Continue', 'New conversation'])
     // A double click does not answer the question.
     await panel.getByRole('button', { name: 'New conversation' }).dblclick()
-    await panel.getByText('This one is removed.').waitFor()
+    await panel.getByText('until you leave this page.').waitFor()
     expect(await bubbles(page)).toHaveLength(2)
     await panel.getByRole('button', { name: 'Cancel' }).click()
     await panel.getByRole('button', { name: 'Continue' }).click()

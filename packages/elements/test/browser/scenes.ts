@@ -482,7 +482,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
       await talk(opened)
       await opened.page.getByRole('button', { name: 'More' }).click()
       await opened.page.getByRole('button', { name: 'New conversation' }).click()
-      await opened.page.getByText('This one is removed.').waitFor()
+      await opened.page.getByText('until you leave this page.').waitFor()
     },
   },
   {
