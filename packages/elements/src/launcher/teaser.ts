@@ -1,3 +1,4 @@
+import { sha256 } from '@aiagent/client'
 import type { AiAgentLauncherElement } from '../launcher-element.ts'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import { adoptStyles } from '../style/adopt-styles.ts'
@@ -8,7 +9,7 @@ const LONGEST = 200
 
 /**
  * Name of the entry of sessionStorage with the last message that was shown, and whether the user has dismissed it. The client
- * removes it with the user: a service may give the next one's message the same id.
+ * removes it with the user.
  */
 const SHOWN = 'aiagent_launcher_teaser'
 
@@ -24,7 +25,8 @@ export function showTeaser(launcher: AiAgentLauncherElement, isLate = false): vo
   const message = messages.findLast(({ author, mark }) => author !== 'user' && !mark)
   const shown = root.querySelector('.teaser')
   if (!message || unread === 0 || launcher.open) return shown?.remove()
-  const id = message.messageId ?? message.id
+  // A hash: the id of the session opens the conversation, and those of messages may begin at 1 in each.
+  const id = sha256(`${message.sessionId} ${message.messageId ?? message.id}`).slice(0, 16)
   const isDismissed = lastShown() === `${id} dismissed`
   const { content } = message
   const markdown = loadedMarkdown()

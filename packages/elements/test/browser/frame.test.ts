@@ -1,6 +1,7 @@
 import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import type { AiAgentLauncherElement } from '../../src/launcher-element.ts'
 import { type ChatStage, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
@@ -84,6 +85,25 @@ describe.skipIf(!hasChromium())('the frame of the chat', () => {
       expect(await teaser(page).count()).toBe(0)
       say('The second answer.')
       await page.getByRole('button', { name: 'The second answer.' }).waitFor()
+    })
+
+    it('[EL-117] shows a message of a new conversation that has the id of a dismissed one', async () => {
+      const page = await open(TEASING)
+      await launcher(page).click()
+      await page.getByText('Online').waitFor()
+      await page.keyboard.press('Escape')
+      say('The first answer.')
+      await teaser(page).getByRole('button', { name: 'Close' }).click()
+      await page.locator('ai-agent-launcher').evaluate(node => (node as AiAgentLauncherElement).chat?.view?.restart())
+      const { control, world } = stage.service.emulator
+      const sessions = [...world.sessions.keys()]
+      control.say(sessions[1] ?? '', { content: 'The second answer.' })
+      await page.getByRole('button', { name: 'The second answer.' }).waitFor()
+      const ids = [...world.sessions.values()].map(({ history }) => history.entries().map(({ messageId }) => messageId))
+      expect(ids[0]).toEqual(ids[1])
+      // The entry does not give a session away, which opens its conversation.
+      const stored = await page.evaluate(() => sessionStorage.getItem('aiagent_launcher_teaser'))
+      for (const session of sessions) expect(stored).not.toContain(session)
     })
 
     it('[EL-43] is gone after a sign-out, and off without the attribute', async () => {
