@@ -804,6 +804,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a new conversation begins below the former in the chat element, with one line that says so, also to screen readers; what is above stays to read until the page is left, and the question before says so',
   'EL-117':
     'the teaser takes no message of a session for one of another session that has the same id, and stores no id of either',
+  'EL-118':
+    'the chat element announces the states of the messages that the user writes on this page, and none that an earlier page has left, whatever the clock of the device does',
   'EL-60':
     'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
   'EL-61':

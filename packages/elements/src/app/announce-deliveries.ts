@@ -17,7 +17,8 @@ export interface DeliveryAnnouncements {
  * announced.
  */
 export function createDeliveryAnnouncements(): DeliveryAnnouncements {
-  const since = Date.now()
+  /** Ids of all messages so far. */
+  const seen = new Set<string>()
   /** The last of these states of each message. */
   const known = new Map<string, 'queued' | 'unknown' | 'failed'>()
   let newest: readonly ConversationMessage[] = []
@@ -26,10 +27,10 @@ export function createDeliveryAnnouncements(): DeliveryAnnouncements {
   const say = ({ announcer, strings }: ChatSettings) => {
     timer = undefined
     const counts = { unknown: 0, failed: 0, sent: 0 }
-    for (const { author, id, delivery, time } of newest) {
+    for (const { author, id, delivery } of newest) {
       if (author !== 'user' || known.get(id) === delivery) continue
       if (delivery === 'queued' || delivery === 'unknown' || delivery === 'failed') {
-        if (delivery !== 'queued' && (known.has(id) || time >= since)) counts[delivery]++
+        if (delivery !== 'queued') counts[delivery]++
         known.set(id, delivery)
       } else if (delivery !== 'sending' && known.delete(id) && delivery !== 'cancelled') counts.sent++
     }
@@ -40,6 +41,13 @@ export function createDeliveryAnnouncements(): DeliveryAnnouncements {
   }
   return {
     update(messages, settings, isEnded) {
+      const last = messages.findLastIndex(({ id }) => seen.has(id))
+      for (const [index, { id, delivery }] of messages.entries()) {
+        // Behind what was there, the message is of this page.
+        const isLeft = !seen.has(id) && (last < 0 || index < last)
+        if (isLeft && (delivery === 'unknown' || delivery === 'failed')) known.set(id, delivery)
+        seen.add(id)
+      }
       newest = isEnded
         ? messages.slice(messages.findLastIndex(({ author, mark }) => author !== 'user' && !mark) + 1)
         : messages
