@@ -54,11 +54,12 @@ export interface ConversationMessage {
   /** Name of the agent or the colleague, or `customer`. */
   readonly authorName: string | undefined
   /**
-   * `desk_opened`: the agent's part ends here; `authorName` is the colleague who has joined, once the name is known. `desk_closed`: the
-   * chat with colleagues has ended, and the agent continues; `authorName` is the colleague who has left, if it was one. Such an item has
-   * the author `colleague` and no text.
+   * Of a chat with colleagues; `authorName` is the colleague. `desk_opened`: the agent's part ends here; the name is that of the first who has
+   * joined, once it is known. `desk_joined`: another one has joined. `desk_left`: one has left, and the user waits for the next.
+   * `desk_closed`: the chat has ended, and the agent continues; the name is that of the one who has left, if that was the reason. Such an
+   * item has the author `colleague` and no text.
    */
-  readonly mark: 'desk_opened' | 'desk_closed' | undefined
+  readonly mark: 'desk_opened' | 'desk_joined' | 'desk_left' | 'desk_closed' | undefined
   /** Milliseconds since the epoch. */
   readonly time: number
   /** The text: masked for the user, usually Markdown for the agent. */

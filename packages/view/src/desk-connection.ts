@@ -69,9 +69,14 @@ function connectDesk(
   if (handle === undefined && !scope.signal.aborted) record.mark('desk_opened')
   const known = record.ofLast()
   const opened = known.find(({ mark }) => mark === 'desk_opened')
-  let name = opened?.authorName
-  let hasJoined = name !== undefined || known.some(({ author, mark }) => author === 'colleague' && !mark)
-  const since = opened?.time ?? scope.platform.now()
+  // Who was there has left with the last such mark.
+  const left = known.findLastIndex(({ mark }) => mark === 'desk_left')
+  const present = known.slice(left + 1)
+  let name = present.findLast(({ mark }) => mark)?.authorName
+  let hasJoined = name !== undefined || present.some(({ author, mark }) => author === 'colleague' && !mark)
+  /** Whether a colleague was named, or has left: who joins then is another one. */
+  let isFollowed = left >= 0 || name !== undefined
+  let since = (known[left] ?? opened)?.time ?? scope.platform.now()
   let shown: ConversationDesk | undefined
   /** Number of items that have arrived. */
   let received = 0
@@ -116,15 +121,36 @@ function connectDesk(
     if (failure) views.fail('The live desk failed. The conversation continues with the agent.', failure.cause)
   }
 
+  /** A colleague whose name is known has joined. */
+  const join = (newName: string | undefined) => {
+    name = newName
+    // What was said before is above the mark.
+    if (isFollowed) {
+      show()
+      record.mark('desk_joined', name)
+    } else if (opened) record.change(opened.id, { authorName: name })
+    isFollowed = true
+  }
+
+  /** The colleague has left, and the user waits for another one. */
+  const leave = () => {
+    show()
+    if (!hasJoined) return
+    record.mark('desk_left', name)
+    name = undefined
+    hasJoined = false
+    isFollowed = true
+    since = scope.platform.now()
+  }
+
   /** Reads what the desk may have changed. Until it has a handle, that of the page before counts. */
   const refresh = () => {
     try {
       const { name: newName = name, handle: newHandle = handle, typing } = live
       if (signal.aborted) return
       const isChanged = !record.open || newName !== name || newHandle !== record.open.handle
-      // With the name the mark says who has joined. Further colleagues are named by their messages.
-      if (name === undefined && newName !== undefined && opened) record.change(opened.id, { authorName: newName })
-      name = newName
+      if (newName === null) leave()
+      else if (newName !== name) join(newName)
       hasJoined ||= name !== undefined || typing === true
       record.open = { escalation, handle: newHandle }
       if (isChanged) record.save()

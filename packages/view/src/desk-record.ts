@@ -15,6 +15,9 @@ const LONGEST = 100_000
 /** The last time that a `Date` can have. */
 const LAST_TIME = 8.64e15
 
+/** What a stored mark can be. */
+const MARKS = ['desk_opened', 'desk_joined', 'desk_left', 'desk_closed'] as const
+
 /** Where an item is: so many messages of the transcript behind one that also the next page has. */
 interface Anchor {
   /** See `keyOf()`; undefined for the start. */
@@ -94,7 +97,7 @@ export class DeskRecord {
   }
 
   /** Adds a mark. With `desk_opened`, the messages that follow are of another desk. */
-  mark(mark: 'desk_opened' | 'desk_closed', authorName?: string): void {
+  mark(mark: NonNullable<ConversationMessage['mark']>, authorName?: string): void {
     if (mark === 'desk_opened') this.#desk = `${this.#now()}.${this.#count}`
     this.add({ author: 'colleague', authorName, mark })
   }
@@ -201,7 +204,7 @@ function readItem(stored: unknown, list: MessageList): DeskItem[] {
     id,
     author: isUser ? 'user' : 'colleague',
     authorName: typeof authorName === 'string' ? authorName : undefined,
-    mark: mark === 'desk_opened' || mark === 'desk_closed' ? mark : undefined,
+    mark: MARKS.find(each => each === mark),
     time,
     content,
     messageId: undefined,

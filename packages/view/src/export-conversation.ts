@@ -17,6 +17,8 @@ export interface ExportLabels {
   readonly deskOpened: string
   /** The same, with the name of the colleague who has joined. @default '… has joined' */
   readonly deskJoined: (name: string) => string
+  /** A colleague has left, and the user waits for another one. @default '… has left' */
+  readonly deskLeft: (name: string) => string
   /** The colleague has left. @default 'The colleague has left. The assistant continues.' */
   readonly deskClosed: string
   /** The chat with colleagues has ended in another way. @default 'The chat with the colleague has ended. The assistant continues.' */
@@ -46,6 +48,7 @@ const LABELS: ExportLabels = {
   sources: 'Sources',
   deskOpened: 'The assistant has handed over to a colleague.',
   deskJoined: name => `${name} has joined`,
+  deskLeft: name => `${name} has left`,
   deskClosed: 'The colleague has left. The assistant continues.',
   deskEnded: 'The chat with the colleague has ended. The assistant continues.',
   sessionBegins: 'A new conversation begins. The assistant no longer knows what is above.',
@@ -106,11 +109,12 @@ function bodyOf({ author, content }: ConversationMessage, isMarkdown: boolean, t
 }
 
 function markOf(
-  mark: 'desk_opened' | 'desk_closed',
+  mark: NonNullable<ConversationMessage['mark']>,
   name: string,
-  { deskOpened, deskJoined, deskClosed, deskEnded }: ExportLabels,
+  { deskOpened, deskJoined, deskLeft, deskClosed, deskEnded, colleague }: ExportLabels,
 ): string {
-  if (mark === 'desk_opened') return name ? deskJoined(name) : deskOpened
+  if (mark === 'desk_left') return deskLeft(name || colleague)
+  if (mark !== 'desk_closed') return name ? deskJoined(name) : deskOpened
   return name ? deskClosed : deskEnded
 }
 

@@ -365,6 +365,55 @@ describe('a live desk that says who is there', () => {
     await leave()
   })
 
+  it('[VIEW-79] marks each colleague who joins, and who leaves where the desk tells it, at their places', async () => {
+    const { handedOver, desk, page } = setUp()
+    const { view, leave } = await handedOver()
+    const marks = (each: ConversationView) =>
+      each
+        .getSnapshot()
+        .messages.flatMap(({ mark, authorName, content, author }) =>
+          mark ? [`${mark} ${authorName}`] : author === 'colleague' ? [content] : [],
+        )
+    const expected = ['desk_opened Anna', 'Good day.', 'desk_joined Ben', 'Hello.']
+    for (const [index, name] of ['Anna', 'Ben'].entries()) {
+      desk.set({ name })
+      await eventually(() => view.getSnapshot().desk?.name === name)
+      desk.say(expected[2 * index + 1] ?? '')
+      await eventually(() => marks(view).length === 2 * index + 2)
+    }
+    expect(marks(view)).toEqual(expected)
+    expect(view.getSnapshot().desk).toMatchObject({ name: 'Ben', waitingSince: undefined })
+    desk.say('I ask a colleague.')
+    await eventually(() => marks(view).length === 5)
+    desk.set({ name: null })
+    expected.push('I ask a colleague.', 'desk_left Ben')
+    await eventually(() => view.getSnapshot().desk?.waitingSince !== undefined, 'another wait')
+    expect(marks(view)).toEqual(expected)
+    expect(view.getSnapshot().desk?.name).toBeUndefined()
+    await turnEventLoop()
+    desk.disconnect()
+    await leave()
+    const next = await page()
+    await eventually(() => next.view.getSnapshot().desk, 'the desk of the page before')
+    await turnEventLoop()
+    expect(marks(next.view)).toEqual(expected)
+    expect(next.view.getSnapshot().desk?.waitingSince).toBe(next.view.getSnapshot().messages.at(-1)?.time)
+    desk.set({ name: 'Cleo' })
+    await eventually(() => next.view.getSnapshot().desk?.name === 'Cleo')
+    expect(marks(next.view)).toEqual([...expected, 'desk_joined Cleo'])
+    const text = await next.view.export('text')
+    expect(text.match(/\[\w+ has (joined|left)\]/g)).toEqual([
+      '[Anna has joined]',
+      '[Ben has joined]',
+      '[Ben has left]',
+      '[Cleo has joined]',
+    ])
+    desk.leave()
+    await eventually(() => !next.view.getSnapshot().desk)
+    expect(marks(next.view).at(-1)).toBe('desk_closed Cleo')
+    await next.leave()
+  })
+
   it('[VIEW-65] keeps both over a reload, and names nobody who has not left', async () => {
     const { page, handedOver, desk, clock } = setUp()
     const first = await handedOver()

@@ -31,10 +31,11 @@ export interface LiveDesk {
   /** Whether the colleague is writing. @default false */
   readonly typing?: boolean | undefined
   /**
-   * Name of the colleague, once one has joined: until then the user waits. A colleague without a name has joined with the first text or
-   * with `typing`.
+   * Name of the colleague, once one has joined: until then the user waits. Another name is another colleague, who joins; `null` says that the
+   * colleague has left and the user waits for another one, and undefined that nothing has changed. A colleague without a name has joined with
+   * the first text or with `typing`.
    */
-  readonly name?: string | undefined
+  readonly name?: string | null | undefined
   /** Identifies the chat, so that the next page can open it again. @default the chat ends with the page */
   readonly handle?: string | undefined
   /** Resolves when the colleague has left; a rejection closes the desk with an error. */

@@ -17,7 +17,7 @@ export class ScriptedDesk {
   onSend: (text: string) => void | Promise<void> = () => {}
   /** What `end()` does beside counting. */
   onEnd: () => void | Promise<void> = () => {}
-  name: string | undefined
+  name: string | null | undefined
   typing = false
   handle: string | undefined = 'chat 1'
   #queue: (LiveDeskMessage | string)[] = []

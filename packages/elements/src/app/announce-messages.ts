@@ -13,7 +13,8 @@ export function createMessageAnnouncements(): (
 ) => void {
   const known = new Set<string>()
   let wasWorking = false
-  let mark: string | undefined
+  /** Marks that were announced, with the name: that of a colleague who joins may come later. */
+  const marks = new Set<string>()
   /** The beginning of a session that was announced. */
   let begun: string | undefined
   let isFirst = true
@@ -36,11 +37,17 @@ export function createMessageAnnouncements(): (
         .then(() => {
           for (const message of fresh) announcer.say(spoken(message, settings))
         })
-    const last = messages.findLast(message => message.mark)
-    // The mark of a colleague who joins gets a name.
-    const key = last && `${last.id} ${last.authorName ?? ''}`
-    if (last && key !== mark && !isFirst) announcer.say(markText(last, strings))
-    mark = key
+    const marked = messages.filter(message => message.mark)
+    const keyOf = ({ id, authorName = '' }: ConversationMessage) => `${id} ${authorName}`
+    // Of those that come back after a reload, the last one says what holds.
+    const from = Math.min(
+      marked.findLastIndex(each => marks.has(keyOf(each))) + 1 || Number.POSITIVE_INFINITY,
+      marked.length - 1,
+    )
+    for (const [index, each] of marked.entries()) {
+      if (!isFirst && index >= from && !marks.has(keyOf(each))) announcer.say(markText(each, strings))
+      marks.add(keyOf(each))
+    }
     const begins = newSession?.hasExpired ? 'expired' : newSession?.after
     // What has expired is said by the first rendering too: it was found out while the page was loaded.
     if (newSession && begins !== begun && (!isFirst || newSession.hasExpired))

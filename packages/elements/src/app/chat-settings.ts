@@ -32,7 +32,8 @@ export interface ChatSettings
 
 /** What a mark in the list says. */
 export function markText({ mark, authorName }: ConversationMessage, strings: ChatStrings): string {
-  if (mark === 'desk_opened') return authorName ? strings.deskJoined(authorName) : strings.deskOpened
+  if (mark === 'desk_left') return strings.deskLeft(authorName ?? strings.colleague)
+  if (mark !== 'desk_closed') return authorName ? strings.deskJoined(authorName) : strings.deskOpened
   return authorName ? strings.deskClosed : strings.deskEnded
 }
 

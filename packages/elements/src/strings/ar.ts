@@ -102,6 +102,7 @@ export const ar: LanguageTexts = {
   deskOpened: 'حوّل المساعد المحادثة إلى فريقنا.',
   deskWaiting: 'في انتظار أحد الموظفين …',
   deskJoined: name => `انضم ${name} إلى المحادثة`,
+  deskLeft: name => `غادر ${name} المحادثة`,
   deskClosed: 'غادر الموظف المحادثة. يتابع المساعد معك.',
   deskEnded: 'انتهت المحادثة مع فريقنا. يتابع المساعد معك.',
   deskWith: name => `أنت تتحدث مع ${name}`,

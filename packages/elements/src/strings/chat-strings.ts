@@ -189,6 +189,8 @@ export interface ChatStrings {
   readonly deskWaiting: string
   /** The same mark once a colleague with this name has joined. */
   readonly deskJoined: (name: string) => string
+  /** Mark in the list: a colleague has left, and the user waits for another one. */
+  readonly deskLeft: (name: string) => string
   /** Mark in the list: the colleague has left. */
   readonly deskClosed: string
   /** Mark in the list: the chat has ended in another way. */

@@ -96,6 +96,7 @@ export const da: LanguageTexts = {
   deskOpened: 'Assistenten har givet samtalen videre til vores team.',
   deskWaiting: 'Venter på en medarbejder …',
   deskJoined: name => `${name} er kommet med i chatten`,
+  deskLeft: name => `${name} har forladt chatten`,
   deskClosed: 'Medarbejderen har forladt chatten. Assistenten fortsætter.',
   deskEnded: 'Chatten med vores team er afsluttet. Assistenten fortsætter.',
   deskWith: name => `Du chatter med ${name}`,

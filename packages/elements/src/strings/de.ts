@@ -100,6 +100,7 @@ export const de: LanguageTexts = {
   deskOpened: 'Die Assistenz hat an unser Team übergeben.',
   deskWaiting: 'Sie warten auf jemanden aus unserem Team …',
   deskJoined: name => `${name} ist jetzt dabei`,
+  deskLeft: name => `${name} hat den Chat verlassen`,
   deskClosed: 'Der Mensch hat den Chat verlassen. Die Assistenz macht weiter.',
   deskEnded: 'Der Chat mit unserem Team ist beendet. Die Assistenz macht weiter.',
   deskWith: name => `Sie schreiben mit: ${name}`,

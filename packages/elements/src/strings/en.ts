@@ -96,6 +96,7 @@ export const en: LanguageTexts = {
   deskOpened: 'The assistant has handed over to our team.',
   deskWaiting: 'Waiting for a colleague …',
   deskJoined: name => `${name} has joined`,
+  deskLeft: name => `${name} has left`,
   deskClosed: 'The colleague has left. The assistant continues.',
   deskEnded: 'The chat with our team has ended. The assistant continues.',
   deskWith: name => `You are chatting with ${name}`,

@@ -99,6 +99,7 @@ export const es: LanguageTexts = {
   deskOpened: 'El asistente ha pasado la conversación a nuestro equipo.',
   deskWaiting: 'Esperando a una persona de nuestro equipo…',
   deskJoined: name => `${name} se ha unido al chat`,
+  deskLeft: name => `${name} ha salido del chat`,
   deskClosed: 'La persona ha salido. El asistente continúa.',
   deskEnded: 'El chat con nuestro equipo ha terminado. El asistente continúa.',
   deskWith: name => `Está chateando con ${name}`,

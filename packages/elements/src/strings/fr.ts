@@ -96,6 +96,7 @@ export const fr: LanguageTexts = {
   deskOpened: 'L’assistant a transmis la conversation à notre équipe.',
   deskWaiting: 'En attente d’une personne de notre équipe…',
   deskJoined: name => `${name} a rejoint la conversation`,
+  deskLeft: name => `${name} a quitté la conversation`,
   deskClosed: 'La personne est partie. L’assistant reprend.',
   deskEnded: 'Le chat avec notre équipe est terminé. L’assistant reprend.',
   deskWith: name => `Vous discutez avec ${name}`,

@@ -99,6 +99,7 @@ export const it: LanguageTexts = {
   deskOpened: 'L’assistente ha passato la conversazione al nostro team.',
   deskWaiting: 'In attesa di una persona del nostro team…',
   deskJoined: name => `${name} è entrato in chat`,
+  deskLeft: name => `${name} ha lasciato la chat`,
   deskClosed: 'La persona ha lasciato la chat. L’assistente continua.',
   deskEnded: 'La chat con il nostro team è terminata. L’assistente continua.',
   deskWith: name => `Sta parlando con ${name}`,

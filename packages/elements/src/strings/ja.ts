@@ -97,6 +97,7 @@ export const ja: LanguageTexts = {
   deskOpened: 'アシスタントが担当者に引き継ぎました。',
   deskWaiting: '担当者をお待ちください…',
   deskJoined: name => `${name}が参加しました`,
+  deskLeft: name => `${name}が退出しました`,
   deskClosed: '担当者が退出しました。アシスタントが対応します。',
   deskEnded: '担当者とのチャットは終了しました。アシスタントが対応します。',
   deskWith: name => `${name}とチャット中です`,

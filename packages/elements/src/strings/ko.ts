@@ -96,6 +96,7 @@ export const ko: LanguageTexts = {
   deskOpened: '도우미가 상담원에게 대화를 넘겼습니다.',
   deskWaiting: '상담원을 기다리고 있습니다…',
   deskJoined: name => `${name} 님이 참여했습니다`,
+  deskLeft: name => `${name} 님이 나갔습니다`,
   deskClosed: '상담원이 나갔습니다. 도우미가 이어서 답변합니다.',
   deskEnded: '상담원과의 채팅이 끝났습니다. 도우미가 이어서 답변합니다.',
   deskWith: name => `${name} 님과 채팅 중입니다`,

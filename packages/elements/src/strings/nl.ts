@@ -96,6 +96,7 @@ export const nl: LanguageTexts = {
   deskOpened: 'De assistent heeft het gesprek doorgegeven aan ons team.',
   deskWaiting: 'Wachten op een medewerker …',
   deskJoined: name => `${name} neemt nu deel aan de chat`,
+  deskLeft: name => `${name} heeft de chat verlaten`,
   deskClosed: 'De medewerker heeft de chat verlaten. De assistent gaat verder.',
   deskEnded: 'De chat met ons team is afgelopen. De assistent gaat verder.',
   deskWith: name => `U chat met ${name}`,

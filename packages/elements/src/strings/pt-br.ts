@@ -96,6 +96,7 @@ export const ptBr: LanguageTexts = {
   deskOpened: 'O assistente passou a conversa para a nossa equipe.',
   deskWaiting: 'Aguardando uma pessoa da nossa equipe…',
   deskJoined: name => `${name} entrou na conversa`,
+  deskLeft: name => `${name} saiu da conversa`,
   deskClosed: 'A pessoa saiu. O assistente continua.',
   deskEnded: 'A conversa com a nossa equipe terminou. O assistente continua.',
   deskWith: name => `Você está conversando com ${name}`,

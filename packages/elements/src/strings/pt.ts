@@ -95,6 +95,7 @@ export const pt: LanguageTexts = {
   deskOpened: 'O assistente passou a conversa à nossa equipa.',
   deskWaiting: 'À espera de uma pessoa da nossa equipa…',
   deskJoined: name => `${name} entrou na conversa`,
+  deskLeft: name => `${name} saiu da conversa`,
   deskClosed: 'A pessoa saiu. O assistente continua.',
   deskEnded: 'A conversa com a nossa equipa terminou. O assistente continua.',
   deskWith: name => `Está a conversar com ${name}`,

@@ -116,6 +116,7 @@ export const ru: LanguageTexts = {
   deskOpened: 'Помощник передал беседу сотруднику.',
   deskWaiting: 'Ожидаем сотрудника…',
   deskJoined: name => `Теперь с вами: ${name}`,
+  deskLeft: name => `${name} больше не в чате`,
   deskClosed: 'Сотрудник покинул чат. Дальше отвечает помощник.',
   deskEnded: 'Чат с сотрудником завершён. Дальше отвечает помощник.',
   deskWith: name => `Ваш собеседник: ${name}`,

@@ -99,6 +99,7 @@ export const sv: LanguageTexts = {
   deskOpened: 'Assistenten har lämnat över till vårt team.',
   deskWaiting: 'Väntar på en medarbetare …',
   deskJoined: name => `${name} har anslutit till chatten`,
+  deskLeft: name => `${name} har lämnat chatten`,
   deskClosed: 'Medarbetaren har lämnat chatten. Assistenten fortsätter.',
   deskEnded: 'Chatten med vårt team är avslutad. Assistenten fortsätter.',
   deskWith: name => `Du chattar med ${name}`,

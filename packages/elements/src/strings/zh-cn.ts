@@ -95,6 +95,7 @@ export const zhCn: LanguageTexts = {
   deskOpened: '助手已将对话转接给人工客服。',
   deskWaiting: '正在等待人工客服…',
   deskJoined: name => `${name}已加入`,
+  deskLeft: name => `${name}已离开`,
   deskClosed: '人工客服已离开，助手将继续为您服务。',
   deskEnded: '与人工客服的聊天已结束，助手将继续为您服务。',
   deskWith: name => `您正在与${name}聊天`,
