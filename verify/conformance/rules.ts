@@ -551,6 +551,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a view says where the present session of a conversation begins, which knows nothing of what is above, until the transcript is cleared',
   'VIEW-79':
     'each colleague who joins a live desk has a mark with the name, and each who leaves where the desk tells it, after which the user waits again; also after a reload',
+  'VIEW-80':
+    'a DirectLine object reports a hand-over as accepted once a colleague has joined, and as initiated while the user waits for one',
   'VIEW-78':
     'a new conversation of the user begins below the messages of the former, in each view and tab, until they are cleared and for the same user only: these cannot be answered or rated, a text that may not have arrived is sent in the new one, and nothing of them is stored, unread or passed to a desk',
   'VIEW-30':

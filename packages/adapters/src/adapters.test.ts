@@ -82,6 +82,9 @@ describe('the chat transport', () => {
     directLine.activity$.subscribe({ next: each => void activities.push(each) })
     await view.send(ASK)
     await eventually(() => desk.isOpen)
+    await eventually(() => activities.some(({ name }) => name))
+    // Nobody has accepted it yet.
+    expect(activities.filter(({ name }) => name)).toMatchObject([{ name: 'handoff.initiate' }])
     desk.say('Good morning')
     await eventually(() => view.getSnapshot().messages.some(({ content }) => content === 'Good morning'))
     view.endDesk()
@@ -89,6 +92,7 @@ describe('the chat transport', () => {
     await eventually(() => activities.at(-1)?.name)
     const ofDesk = activities.filter(({ channelData }) => Object(channelData?.['message']).author === 'colleague')
     expect(ofDesk).toMatchObject([
+      { type: 'event', name: 'handoff.initiate' },
       { type: 'event', name: 'handoff.status', value: { state: 'accepted' } },
       { type: 'message', text: 'Good morning', from: { role: 'bot' } },
       { type: 'event', name: 'handoff.status', value: { state: 'completed' } },
@@ -101,6 +105,34 @@ describe('the chat transport', () => {
       { type: 'data-desk', data: { mark: 'desk_closed' } },
     ])
     expect(toExternalStore(view).messages).toEqual(messages.filter(({ mark }) => !mark))
+    directLine.end()
+    await close()
+  })
+
+  it('[VIEW-80] reports a hand-over as accepted once a colleague has joined, and not before', async () => {
+    const desk = new ScriptedDesk()
+    const emulator = createEmulator({ reply: handingOver })
+    const { view, close } = await open({}, {}, emulator, true, { escalate: desk.escalate })
+    const directLine = createDirectLine(view)
+    const events: unknown[] = []
+    directLine.activity$.subscribe({
+      next: ({ name, value, from }) =>
+        name && void events.push([name, value?.state, from.name].filter(Boolean).join(' ')),
+    })
+    await view.send(ASK)
+    const expected = ['handoff.initiate']
+    for (const [name, event] of [
+      ['Anna', 'handoff.status accepted Anna'],
+      [null, 'handoff.initiate Anna'],
+      ['Ben', 'handoff.status accepted Ben'],
+    ] as const) {
+      await eventually(() => events.length === expected.length, 'an event')
+      expect(events).toEqual(expected)
+      desk.set({ name })
+      expected.push(event)
+    }
+    await eventually(() => events.length === expected.length, 'an event')
+    expect(events).toEqual(expected)
     directLine.end()
     await close()
   })

@@ -13,9 +13,9 @@ export type { ObservableLike, ObserverLike } from './observable.ts'
 export interface Activity {
   /** `message` for texts, `typing` while the agent works on an answer, `event` for the echo of a rating and for a hand-over. */
   readonly type: 'message' | 'typing' | 'event'
-  /** `handoff.status`, the Bot Framework's event of a hand-over to a colleague. */
-  readonly name?: 'handoff.status'
-  /** Of a hand-over: `accepted` when a colleague continues at a live desk, `completed` when the colleague has left it. */
+  /** The Bot Framework's events of a hand-over: `handoff.initiate` while the user waits for a colleague, and `handoff.status`. */
+  readonly name?: 'handoff.initiate' | 'handoff.status'
+  /** Of `handoff.status`: `accepted` once a colleague has joined the live desk, `completed` when that has closed. */
   readonly value?: { readonly state: 'accepted' | 'completed' }
   /** Unique. For a message its id in the conversation view. */
   readonly id: string
@@ -83,6 +83,8 @@ interface Emitted {
   readonly place: number
   /** Id by which WebChat recognizes its own activity. */
   readonly clientId: unknown
+  /** Whether somebody has joined, for the mark of a live desk. */
+  readonly hasJoined: boolean
   /** The same array for each activity of the message: WebChat shows the chosen thumb by its identity. */
   readonly entities: readonly object[]
 }
@@ -109,9 +111,11 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
       const known = emitted.get(message.id)
       const place = known && known.place > before ? known.place : placeOf(index, before)
       const clientId = clientIds.get(message.id)
+      const hasJoined = message.mark !== undefined && hasJoinedAt(messages, index)
       before = place
-      if (known?.message === message && known.place === place && known.clientId === clientId) continue
-      const next = { message, place, clientId, entities: known?.entities ?? [ratingOf(message.id)] }
+      const isSame = known?.message === message && known.place === place && known.clientId === clientId
+      if (isSame && known.hasJoined === hasJoined) continue
+      const next = { message, place, clientId, hasJoined, entities: known?.entities ?? [ratingOf(message.id)] }
       emitted.set(message.id, next)
       activities.next(activityOf(next))
       posted.get(message.id)?.(message.delivery)
@@ -228,15 +232,24 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
   }
 }
 
-function activityOf({ message, place, clientId: clientActivityID, entities }: Emitted): Activity {
+/** Whether a colleague has joined with a mark: by name, or without one by a text. */
+function hasJoinedAt(messages: readonly ConversationMessage[], index: number): boolean {
+  const { mark, authorName } = messages[index] as ConversationMessage
+  if (mark === 'desk_left') return false
+  const next = messages.slice(index + 1).find(({ author }) => author === 'colleague')
+  return authorName !== undefined || (next !== undefined && !next.mark)
+}
+
+function activityOf({ message, place, clientId: clientActivityID, hasJoined, entities }: Emitted): Activity {
   const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources, input, mark } = message
   const isUser = author === 'user'
   const sendStatus = delivery && sendStatusOf(delivery)
   if (mark)
     return {
       ...activity('event', 'agent', id, time, authorName),
-      name: 'handoff.status',
-      value: { state: mark === 'desk_opened' ? 'accepted' : 'completed' },
+      ...(mark === 'desk_closed' || hasJoined
+        ? { name: 'handoff.status', value: { state: mark === 'desk_closed' ? 'completed' : 'accepted' } }
+        : { name: 'handoff.initiate' }),
       channelData: { message: withoutSession(message), 'webchat:sequence-id': place },
     }
   return {
