@@ -231,7 +231,7 @@ export function createViewStore(
     // By then a new session has followed, or none does.
     void Promise.resolve().then(() => {
       list.settle(true)
-      change()
+      if (!isDestroyed) change()
     })
   })
   on('conversationRead', ({ payload }) => unread.readElsewhere(payload.messageId))

@@ -371,7 +371,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await expect.poll(() => mark.evaluate(node => node.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
     expect((await bubbles(page))[0]).toBe('hello')
     expect(await page.getByRole('button', { name: 'Helpful', exact: true }).count()).toBe(0)
-    // An agent that begins the conversation has a turn of its own.
+    // What the agent says first is another turn.
     stage.service.emulator.control.say(sessions().at(-1) ?? '', { content: 'Good day.' })
     await expect.poll(() => last(page)).toBe('Good day.')
     expect(await page.getByRole('button', { name: 'Copy answer' }).count()).toBe(2)
