@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { builtMarkdown } from './packages/elements/test/built-elements.ts'
 import { limits } from './scripts/test-run/limits.ts'
 import { seedProperties } from './scripts/test-run/property-seed.ts'
 import { PAGES } from './scripts/test-run/whole-run.ts'
@@ -42,6 +43,8 @@ const inProcessTests = [
   'packages/{client,protocol,view}/src/**/*.test.ts',
   'packages/emulator/src/!(node|state)/**/*.test.ts',
 ]
+/** Tests of the Markdown of the elements. They run on what the build makes of it, beside the tests of whole pages. */
+const markdownTests = 'packages/elements/src/markdown/*.test.ts'
 const browserTests = '{packages,apps}/*/test/{browser,engines}/**/*.test.ts'
 /**
  * Tests of whole pages, and of all that login pages do: `npm run pages` runs them, and `npm test` leaves them out. A sign-in by
@@ -95,7 +98,7 @@ export default defineConfig({
             'apps/*/src/**/*.test.ts',
             '{docs,examples,scripts,verify/bench,verify/faults}/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, browserTests, ...inProcessTests],
+          exclude: [...configDefaults.exclude, browserTests, markdownTests, ...inProcessTests],
         },
       },
       {
@@ -118,7 +121,11 @@ export default defineConfig({
           ...inChromium,
         },
       },
-      { ...fromSource, test: { name: PAGES, include: pageTests, ...inChromium } },
+      {
+        ...fromSource,
+        plugins: [...fromSource.plugins, builtMarkdown()],
+        test: { name: PAGES, include: [...pageTests, markdownTests], ...inChromium },
+      },
       {
         ...fromSource,
         test: {

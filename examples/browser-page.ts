@@ -13,7 +13,7 @@ import {
 if (hasChromium()) {
   await using service = await serveEmulator()
   const source = new URL('pages/chat.ts', import.meta.url)
-  const scripts = await bundleModulesForPage(await readFile(source, 'utf8'), source.href)
+  const scripts = await bundleModulesForPage(await readFile(source, 'utf8'), { importer: source.href })
   const files = Object.entries(scripts).map(([name, code]) => [`/${name}`, code])
   const server = await servePages({
     '/chat': '<!doctype html><title>Chat</title><body><script type="module" src="/entry.js"></script>',

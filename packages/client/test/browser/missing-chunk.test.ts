@@ -17,7 +17,7 @@ describeInPages('a file of the library that cannot be loaded', at => {
       `import { makePageHost } from './page/host.ts'
       import { openView } from './page/view-host.ts'
       Object.assign(globalThis, { createHost: makePageHost, openView })`,
-      import.meta.url,
+      { importer: import.meta.url },
     )
     const served = Object.entries(files).map(([name, code]) => [`/${name}`, code])
     pages = await servePages({

@@ -7,7 +7,7 @@ describeInPages('the start of a conversation in a page', at => {
   beforeAll(async () => {
     const files = await bundleModulesForPage(
       `import { makePageHost } from './page/host.ts'\nglobalThis.createHost = makePageHost`,
-      import.meta.url,
+      { importer: import.meta.url },
     )
     pages = await servePages({
       '/': '<!doctype html><title>Host</title><script type="module" src="/entry.js"></script>',

@@ -1,5 +1,5 @@
 import { countLexerSteps, type LexerSteps } from '@aiagent/test-support'
-import { Tokenizer } from 'marked'
+import { Lexer } from 'marked'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { costlyText, KINDS } from '../../test/costly-texts.ts'
 import { loadStrings } from '../strings/languages.ts'
@@ -20,7 +20,7 @@ const OPTIONS = {
   Copy: undefined,
 }
 
-const counter = countLexerSteps(Tokenizer.prototype)
+const counter = countLexerSteps(Object.getPrototypeOf(Reflect.get(new Lexer(), 'tokenizer')))
 afterAll(() => counter.stop())
 
 /** Number of elements and texts. */

@@ -1,38 +1,31 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { CALLBACK_PAGE } from '@aiagent/client/pkce'
 import type { EmulatorOptions } from '@aiagent/emulator'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
 import { bundleModulesForPage } from '@aiagent/test-support/chromium'
 import type { BrowserContext, Page } from 'playwright-core'
+import { buildElements, builtElements } from '../built-elements.ts'
 
 type Files = Readonly<Record<string, string>>
 
-const ELEMENTS = fileURLToPath(new URL('../../', import.meta.url))
-
 /**
- * The elements as a host's bundler builds them: theirs in chunks, the client and the view in one file. `?lazy` loads only the launcher, `?sdk`
- * the client as a global too.
+ * The elements as built for bundlers, in a bundle of a host: theirs in chunks, the client and the view in one file. `?lazy` loads only
+ * the launcher, `?sdk` the client as a global too.
  */
 export const bundleElements = (): Promise<Files> =>
   bundleModulesForPage(
     `import '@aiagent/elements/launcher'
 if (location.search.includes('sdk')) globalThis.sdk = await import('@aiagent/client')
 if (!location.search.includes('lazy')) await import('@aiagent/elements')`,
-    undefined,
-    /packages.(client|protocol|view).src/,
+    { inOneFile: /packages.(client|protocol|view).src/, plugins: [builtElements()] },
   )
 
 /** The elements in the files that pages without a bundler name, built as for hosts. `?lazy` as above. */
-export async function buildElements(): Promise<Files> {
-  const { build } = await import('tsdown')
-  const builds = await build({ cwd: ELEMENTS, write: false, dts: false, logLevel: 'silent' })
-  const script = builds.find(({ config: { outDir } }) => outDir.endsWith('script'))
-  const files = (script?.chunks ?? []).map(chunk => [chunk.fileName, 'code' in chunk ? chunk.code : ''])
+export async function scriptElements(): Promise<Files> {
   const entry = `import './ai-agent-launcher.js'
 if (!location.search.includes('lazy')) await import('./ai-agent-chat.js')`
-  return { ...Object.fromEntries(files), 'entry.js': entry }
+  return { ...(await buildElements()).script, 'entry.js': entry }
 }
 
 /** A page server with the elements, and a service on another port of the loopback address. */

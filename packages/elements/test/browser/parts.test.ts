@@ -1,6 +1,7 @@
 import { bundleModulesForPage, hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { builtElements } from '../built-elements.ts'
 import { bubbles, type ChatStage, openChatStage, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
@@ -154,7 +155,7 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
   })
 
   it('[EL-18] offers to reload the page where a file of the client could not be loaded, which helps', async () => {
-    const own = await openChatStage(stages.context, await bundleModulesForPage(`import '@aiagent/elements'`))
+    const own = await openChatStage(stages.context, await bundleModulesForPage(`import '@aiagent/elements'`, { plugins: [builtElements()] }))
     try {
       const accessToken = own.service.emulator.control.issueToken({ subject: 'desk-agent' })
       const { page } = await own.open(

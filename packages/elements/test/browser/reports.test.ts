@@ -127,7 +127,7 @@ three.config = { logLevel: 4 }
       const files = await bundleModulesForPage(
         `import { loadElement } from '../../src/script-entry.ts'
 loadElement('${name}', import('../../src/${module}.ts'))`,
-        import.meta.url,
+        { importer: import.meta.url },
       )
       const own = await openChatStage(stages.context, files)
       try {

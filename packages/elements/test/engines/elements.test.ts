@@ -3,7 +3,7 @@ import { hasChromium, launchChromium } from '@aiagent/test-support/chromium'
 import { describeInEngines, type EnginePage } from '@aiagent/test-support/engines'
 import axe from 'axe-core'
 import { afterEach, beforeAll, expect, it } from 'vitest'
-import { buildElements, type ChatPages, openChatStage, received, serveChatPages } from '../browser/chat-page.ts'
+import { type ChatPages, openChatStage, received, scriptElements, serveChatPages } from '../browser/chat-page.ts'
 import { strictPolicies } from '../browser/policies.ts'
 import { emulatorOf, playScene, SCENES } from '../browser/scenes.ts'
 import { compareLooks, type Drawn, drawingOf, HIDING, keepSheets, OTHERS } from '../pages-of-others.ts'
@@ -35,7 +35,7 @@ describeInEngines('the built elements', at => {
   let files: Files
   let pages: ChatPages
   beforeAll(async () => {
-    files = await buildElements()
+    files = await scriptElements()
   })
   afterEach(() => pages?.close())
 

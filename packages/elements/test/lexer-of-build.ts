@@ -1,1 +1,0 @@
-export { Lexer } from 'marked'
