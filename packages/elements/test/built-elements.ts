@@ -45,7 +45,8 @@ export function builtMarkdown(): Plugin {
 }
 
 function inPlaceOfSource(names: Files, files: () => Promise<BuiltElements>, importers = /./): Plugin {
-  const folder = join(ELEMENTS, 'built')
+  // Bundlers name the file of an index after its folder.
+  const folder = join(ELEMENTS, 'chat-element')
   return {
     name: `built-elements ${Object.keys(names)}`,
     enforce: 'pre',

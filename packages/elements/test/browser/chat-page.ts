@@ -28,6 +28,10 @@ if (!location.search.includes('lazy')) await import('./ai-agent-chat.js')`
   return { ...(await buildElements()).script, 'entry.js': entry }
 }
 
+/** Addresses of the file with the chat element, and of those with what every chat loads first, of both builds. */
+export const ELEMENT_FILE = /\/chat-element[\w-]*\.js/
+export const CHAT_FILES = /\/chat-(?!element)[\w-]+\.js/
+
 /** A page server with the elements, and a service on another port of the loopback address. */
 export interface ChatPages {
   readonly service: EmulatorServer

@@ -3,7 +3,7 @@ import { hasChromium, launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { BrowserContext, Frame, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { bubbles, type ChatStage, isOpen, received, write } from './chat-page.ts'
+import { bubbles, CHAT_FILES, type ChatStage, ELEMENT_FILE, isOpen, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
       </script>${CHAT}`,
       {
         prepare: page =>
-          page.route(/open-chat/, async route => {
+          page.route(CHAT_FILES, async route => {
             await released
             await route.continue()
           }),
@@ -288,7 +288,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     const button = page.getByRole('button', { name: 'Help', exact: true })
     await button.waitFor()
     expect(requests.filter(line => !line.includes(stage.origin))).toEqual([])
-    expect(requests.filter(line => /open-chat|chat-element/.test(line))).toEqual([])
+    expect(requests.filter(line => CHAT_FILES.test(line) || ELEMENT_FILE.test(line))).toEqual([])
     await button.click()
     await page.getByText('Ask us').waitFor()
     await online(page)
@@ -313,7 +313,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     const { page } = await stage.open(
       `<script>addEventListener('aiagent-error', event => { globalThis.reported = String(event.detail.error) })</script>
 <ai-agent-launcher endpoint="ENDPOINT" agent-id="help" lang="de"></ai-agent-launcher>`,
-      { search: '?lazy', prepare: target => target.route(/src\d*\.js/, route => route.abort()) },
+      { search: '?lazy', prepare: target => target.route(ELEMENT_FILE, route => route.abort()) },
     )
     const button = page.getByRole('button', { name: 'Chat', exact: true })
     const failure = page.getByRole('dialog').getByRole('alert').getByText('Der Chat konnte nicht geladen werden.')
@@ -327,7 +327,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
     await button.click()
     await failure.waitFor()
-    await page.unroute(/src\d*\.js/)
+    await page.unroute(ELEMENT_FILE)
     await page.getByRole('button', { name: 'Seite neu laden' }).click()
     await button.click()
     await page.getByText('Wie können wir helfen?').waitFor()

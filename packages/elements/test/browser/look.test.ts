@@ -401,7 +401,7 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
             }
           }).observe({ type: 'layout-shift', buffered: true })
         })
-        await target.route(/open-chat|together/, async route => {
+        await target.route(/[/](?:chat-|together)/, async route => {
           await target.evaluate(
             () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))),
           )

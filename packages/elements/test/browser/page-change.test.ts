@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium())('a launcher after a page change', () => {
   /** What the launcher has loaded and called when the page has come to rest. */
   const settled = async ({ page, requests }: ChatPage) => {
     await page.waitForLoadState('networkidle')
-    return requests.filter(line => /open-chat|chat-element/.test(line) || !line.includes(stage.origin))
+    return requests.filter(line => /[/]chat-/.test(line) || !line.includes(stage.origin))
   }
   const kept = (page: Page) =>
     page.evaluate(() => Object.entries({ ...sessionStorage }).filter(([key]) => key.startsWith('aiagent_launcher')))

@@ -2,7 +2,7 @@ import { bundleModulesForPage, hasChromium } from '@aiagent/test-support/chromiu
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { builtElements } from '../built-elements.ts'
-import { bubbles, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { bubbles, CHAT_FILES, type ChatStage, openChatStage, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
@@ -140,12 +140,12 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
     const { page } = await stage.open(
       `<script>addEventListener('aiagent-error', event => { globalThis.reported = String(event.detail.error) })</script>
 <ai-agent-chat endpoint="ENDPOINT" agent-id="help" lang="de"></ai-agent-chat>`,
-      { prepare: target => target.route(/open-chat/, route => route.abort()) },
+      { prepare: target => target.route(CHAT_FILES, route => route.abort()) },
     )
     await page.getByRole('alert').getByText('Der Chat konnte nicht geladen werden.').waitFor()
     expect(await page.evaluate(() => Object(globalThis).reported)).toMatch(/import|fetch/)
     expect(received(stage.service).sessionCalls).toBe(0)
-    await page.unroute(/open-chat/)
+    await page.unroute(CHAT_FILES)
     await page.getByRole('button', { name: 'Erneut versuchen' }).click()
     await page.getByText('Wie können wir helfen?').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)

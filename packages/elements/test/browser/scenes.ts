@@ -1,7 +1,7 @@
 import type { EmulatorOptions, Reply } from '@aiagent/emulator'
 import type { Page } from 'playwright-core'
 import type { AiAgentChatElement } from '../../src/chat-element.ts'
-import { type ChatPage, type ChatStage, write } from './chat-page.ts'
+import { CHAT_FILES, type ChatPage, type ChatStage, ELEMENT_FILE, write } from './chat-page.ts'
 
 /** A state of the chat, as a user may see it: for pictures, and for tests that look at every state. */
 export interface Scene {
@@ -140,9 +140,6 @@ h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><
 const LOGO = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 38 38"><path fill="#0b6e4f" d="M0 0h38v38H0z"/><path fill="#fff" d="M10 24h18v5H10zM18 9h2v15h-2z"/></svg>',
 )}`
-/** The file with the chat element, and the one with what is in it, from the source and built. */
-const CODE = /\/(?:src\d*|chat-element-[\w-]+)\.js/
-const PARTS = /open-chat|\/chat-(?!element|[a-z]+\.js)/
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
   page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
@@ -497,7 +494,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
   },
   {
     name: 'failed-to-load',
-    prepare: page => page.route(PARTS, route => route.abort()),
+    prepare: page => page.route(CHAT_FILES, route => route.abort()),
     act: ({ page }) => page.getByText('could not be loaded').waitFor(),
   },
   {
@@ -532,7 +529,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
     height: 800,
     body: LAUNCHER.replace('agent-id', 'heading="Help desk" agent-id'),
     search: '?lazy',
-    prepare: page => page.route(CODE, () => {}),
+    prepare: page => page.route(ELEMENT_FILE, () => {}),
     async act({ page }) {
       await page.getByRole('button', { name: 'Chat' }).click()
       await page.getByRole('button', { name: 'Close' }).waitFor()
@@ -544,7 +541,7 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
     height: 800,
     body: LAUNCHER,
     search: '?lazy',
-    prepare: page => page.route(CODE, route => route.abort()),
+    prepare: page => page.route(ELEMENT_FILE, route => route.abort()),
     async act({ page }) {
       await page.getByRole('button', { name: 'Chat' }).click()
       await page.getByText('could not be loaded').waitFor()
