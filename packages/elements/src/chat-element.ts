@@ -9,6 +9,7 @@ import {
 } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
+import { userOf } from './consent/user-of.ts'
 import { checkAttributes } from './missing-attribute.ts'
 import { keepKeys } from './own-keys.ts'
 import { copyPlain, isSame } from './plain-data.ts'
@@ -95,6 +96,8 @@ export class AiAgentChatElement extends Base {
   readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
   /** The answer of the present user. */
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
+  /** What the host has named the present user by: its agent, or how its configuration authenticates; undefined for a visitor. */
+  #user: unknown
   /** Whether the chat that is open is that of a user who has left, and the next one is to be asked. */
   #isOfFormer = false
   /** The agent whose users are followed. */
@@ -195,6 +198,7 @@ export class AiAgentChatElement extends Base {
   }
 
   async #apply(): Promise<void> {
+    this.#noteUser()
     const wanted = this.isConnected ? this.#source : undefined
     const source = this.#asksConsent ? undefined : wanted
     const isOfFormer = this.#isOfFormer
@@ -284,6 +288,17 @@ export class AiAgentChatElement extends Base {
     this.#followed = { agent, stop }
   }
 
+  /** The host may also exchange the user: by another agent, or by a configuration with the token of another user. */
+  #noteUser(): void {
+    const source = this.#source
+    if (!source) return
+    const auth = this.agent ?? Object(source).auth
+    const user = auth?.type === 'anonymous' ? undefined : copyPlain(auth, () => auth)
+    const hasLeft = this.#user !== undefined && !isSame(this.#user, user, userOf)
+    this.#user = user
+    if (hasLeft) this.#forgetConsent()
+  }
+
   #forgetConsent(): void {
     this.#consent = 'asked'
     if (!this.#asksConsent) return
@@ -314,6 +329,7 @@ export class AiAgentChatElement extends Base {
   }
 
   #answerConsent(granted: boolean): void {
+    this.#noteUser()
     this.#consent = granted ? 'granted' : 'declined'
     this.#emit('aiagent-consent', { granted })
     this.#schedule()

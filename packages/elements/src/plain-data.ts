@@ -8,16 +8,25 @@ function isPlain(value: unknown): value is PlainData {
   return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Whether two values are equal: plain data by value, instances of classes by identity. Functions are always equal. */
-export function isSame(one: unknown, other: unknown, compared = new Map<unknown, Set<unknown>>()): boolean {
+/**
+ * Whether two values are equal: plain data by value, instances of classes by identity. Functions are always equal.
+ *
+ * @param read gives what is compared of a value that is no plain data; default: the value
+ */
+export function isSame(
+  one: unknown,
+  other: unknown,
+  read = (value: unknown) => value,
+  compared = new Map<unknown, Set<unknown>>(),
+): boolean {
   if (typeof one === 'function' && typeof other === 'function') return true
-  if (!isPlain(one) || !isPlain(other)) return Object.is(one, other)
+  if (!isPlain(one) || !isPlain(other)) return Object.is(read(one), read(other))
   const others = compared.get(one) ?? new Set()
   // Compared already, or in progress: a circular reference.
   if (others.has(other)) return true
   compared.set(one, others.add(other))
   if ((Array.isArray(one) && one.length) !== (Array.isArray(other) && other.length)) return false
-  return Object.keys({ ...one, ...other }).every(name => isSame(one[name], other[name], compared))
+  return Object.keys({ ...one, ...other }).every(name => isSame(one[name], other[name], read, compared))
 }
 
 /**

@@ -156,6 +156,64 @@ describe.skipIf(!hasChromium())('the consent of a user', () => {
     expect(await page.locator('ai-agent-chat .chat').count()).toBe(0)
   })
 
+  /** The configuration with the token of a user; undefined for a visitor. */
+  const configOf = (subject?: string) =>
+    subject ? `{ auth: { type: 'pre-auth', accessToken: '${tokenOf(subject)}' } }` : '{}'
+
+  it.each([
+    ['another user', 'new-customer', 'account'],
+    ['a visitor', undefined, 'help'],
+  ])(
+    '[SEC-101] is asked for again when the configuration of a user becomes that of %s',
+    async (_name, next, agentId) => {
+      const { page, requests, complaints } = await stage.open(pageOf('', CHAT.replace('account', agentId)))
+      await talk(page)
+      await settled(page)
+      requests.length = 0
+      const { sessionCalls, sockets } = received(stage.service)
+      await page.evaluate(`chat.config = ${configOf(next)}`)
+      await question(page).waitFor()
+      expect(await page.locator('ai-agent-chat .chat').count()).toBe(0)
+      await settled(page)
+      expect(requests).toEqual([])
+      expect(received(stage.service)).toMatchObject({ sessionCalls, sockets })
+      await agree(page)
+      expect(await bubbles(page)).toEqual([])
+      expect(await stored(page)).not.toContain('PRIVATE')
+      expect(complaints).toEqual([])
+    },
+  )
+
+  it('[SEC-101] counts on where the configuration brings another token of the user, or the one of a visitor who signs in', async () => {
+    const { page } = await stage.open(CHAT.replace('account', 'help'))
+    await agree(page)
+    for (const change of [configOf('customer'), configOf('customer'), `{ ...${configOf('customer')}, context: {} }`]) {
+      await page.evaluate(`window.chat = document.querySelector('ai-agent-chat')
+        new Promise(resolve => {
+          addEventListener('aiagent-ready', resolve, { once: true })
+          chat.config = ${change}
+        })`)
+      expect(await question(page).count()).toBe(0)
+    }
+  })
+
+  it('[SEC-101] is asked for where the user has changed while there was no configuration, and after one who has declined', async () => {
+    const { page } = await stage.open(pageOf('', CHAT.replace(' agent-id="account"', '')))
+    await page.evaluate("chat.config = { ...chat.config, id: 'account' }")
+    await talk(page)
+    await page.evaluate('chat.config = undefined')
+    await expect.poll(() => page.locator('ai-agent-chat .chat').count()).toBe(0)
+    await page.evaluate(`chat.config = { ...${configOf('new-customer')}, id: 'account' }`)
+    await page.getByRole('button', { name: 'No, thanks' }).click()
+    await page.getByText('The chat stays off.').waitFor()
+    await page.evaluate(`chat.config = { ...${configOf('customer')}, id: 'account' }`)
+    await page.getByRole('button', { name: 'No, thanks' }).waitFor()
+    // At once, in the task of the change.
+    await page.evaluate(`chat.config = { ...${configOf('new-customer')}, id: 'account' }; chat.grantConsent()`)
+    await page.getByText('Online').waitFor()
+    expect(await bubbles(page)).toEqual([])
+  })
+
   it('[SEC-101] is asked for again in every tab, and after a reload', async () => {
     const shared = pageOf("tabs: 'share'", CHAT)
     const first = await stage.open(shared)
