@@ -856,6 +856,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-92': 'the chat element passes the conversation to the live desk, and not with `desk-conversation="none"`',
   'EL-93':
     'the chat element saves the conversation as text without marks of Markdown, in the language and the time zone of the user, as a file with the agent and the date in its name',
+  'EL-56':
+    'an image of an answer is enlarged by a click or by keyboard, above the page and without its styles, until Escape, a click or the end of its conversation; then the focus is where it was; an image in a link leads to the address of the link',
   'EL-50':
     'both builds of the elements split Markdown into the same tokens as the package of the lexer, for every example of CommonMark and for answers as help centers and language models write them',
   'EL-100':

@@ -14,6 +14,8 @@ export interface MarkdownOptions {
   readonly announcer: { say(text: string): void }
   /** Copies answers and code; undefined while its code is not loaded, and where the host does not want it. */
   readonly Copy: ComponentType<CopyProps> | undefined
+  /** Whether it is within a link, which is followed by a click on an image. */
+  readonly isLinked?: boolean
 }
 
 /** What is copied. */

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { isForLater, later, lex } from './lex.ts'
 import { Link } from './link.tsx'
 import type { MarkdownOptions } from './markdown.tsx'
+import { Picture } from './picture.tsx'
 import { pieces } from './pieces.tsx'
 import { imageAddress, linkAddress } from './safe-address.ts'
 
@@ -153,7 +154,7 @@ function inline(tokens: readonly Token[] = [], options: MarkdownOptions): Compon
 
 function link(token: Tokens.Link, options: MarkdownOptions): ComponentChildren {
   const href = linkAddress(token.href)
-  const content = inline(token.tokens, options)
+  const content = inline(token.tokens, href ? { ...options, isLinked: true } : options)
   return href ? (
     <Link href={href} strings={options.strings}>
       {content}
@@ -166,7 +167,7 @@ function link(token: Tokens.Link, options: MarkdownOptions): ComponentChildren {
 function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren {
   const { text } = token
   const src = imageAddress(token.href, options.imageOrigins)
-  if (src) return <img src={src} alt={text} loading="lazy" decoding="async" referrerpolicy="no-referrer" part="image" />
+  if (src) return <Picture src={src} alt={text} options={options} />
   const href = linkAddress(token.href)
   const label = text || options.strings.image
   return href ? (

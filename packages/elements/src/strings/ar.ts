@@ -114,6 +114,7 @@ export const ar: LanguageTexts = {
   remaining: count => `تبقى ${count} حرفًا`,
   newWindow: 'يُفتح في نافذة جديدة',
   image: 'صورة',
+  enlarge: 'تكبير الصورة',
   code: 'شيفرة',
   table: 'جدول',
 }

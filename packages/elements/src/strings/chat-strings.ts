@@ -213,6 +213,8 @@ export interface ChatStrings {
   readonly newWindow: string
   /** Name of an image without a text. */
   readonly image: string
+  /** What the button of an image does: it is shown as large as the window allows. */
+  readonly enlarge: string
   /** Name of a block of code, for screen readers. */
   readonly code: string
   /** Name of a table, for screen readers. */

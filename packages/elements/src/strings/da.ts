@@ -108,6 +108,7 @@ export const da: LanguageTexts = {
   remaining: count => `${count} tegn tilbage`,
   newWindow: 'åbner i et nyt vindue',
   image: 'Billede',
+  enlarge: 'Forstør billedet',
   code: 'Kode',
   table: 'Tabel',
 }

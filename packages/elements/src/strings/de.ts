@@ -112,6 +112,7 @@ export const de: LanguageTexts = {
   remaining: count => `Noch ${count} Zeichen`,
   newWindow: 'öffnet ein neues Fenster',
   image: 'Bild',
+  enlarge: 'Bild vergrößern',
   code: 'Code',
   table: 'Tabelle',
 }

@@ -108,6 +108,7 @@ export const en: LanguageTexts = {
   remaining: count => `${count} characters left`,
   newWindow: 'opens in a new window',
   image: 'Image',
+  enlarge: 'Enlarge image',
   code: 'Code',
   table: 'Table',
 }

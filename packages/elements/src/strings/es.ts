@@ -111,6 +111,7 @@ export const es: LanguageTexts = {
   remaining: count => `Quedan ${count} caracteres`,
   newWindow: 'se abre en una ventana nueva',
   image: 'Imagen',
+  enlarge: 'Ampliar imagen',
   code: 'Código',
   table: 'Tabla',
 }

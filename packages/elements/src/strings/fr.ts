@@ -108,6 +108,7 @@ export const fr: LanguageTexts = {
   remaining: count => `${count} caractères restants`,
   newWindow: 's’ouvre dans une nouvelle fenêtre',
   image: 'Image',
+  enlarge: 'Agrandir l’image',
   code: 'Code',
   table: 'Tableau',
 }

@@ -111,6 +111,7 @@ export const it: LanguageTexts = {
   remaining: count => `${count} caratteri rimanenti`,
   newWindow: 'si apre in una nuova finestra',
   image: 'Immagine',
+  enlarge: 'Ingrandisci immagine',
   code: 'Codice',
   table: 'Tabella',
 }

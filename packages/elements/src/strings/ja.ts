@@ -109,6 +109,7 @@ export const ja: LanguageTexts = {
   remaining: count => `残り${count}文字`,
   newWindow: '新しいウィンドウで開きます',
   image: '画像',
+  enlarge: '画像を拡大',
   code: 'コード',
   table: '表',
 }

@@ -108,6 +108,7 @@ export const ko: LanguageTexts = {
   remaining: count => `${count}자 남음`,
   newWindow: '새 창에서 열림',
   image: '이미지',
+  enlarge: '이미지 확대',
   code: '코드',
   table: '표',
 }

@@ -108,6 +108,7 @@ export const nl: LanguageTexts = {
   remaining: count => `Nog ${count} tekens`,
   newWindow: 'opent in een nieuw venster',
   image: 'Afbeelding',
+  enlarge: 'Afbeelding vergroten',
   code: 'Code',
   table: 'Tabel',
 }

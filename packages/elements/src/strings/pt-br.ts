@@ -108,6 +108,7 @@ export const ptBr: LanguageTexts = {
   remaining: count => `Restam ${count} caracteres`,
   newWindow: 'abre em uma nova janela',
   image: 'Imagem',
+  enlarge: 'Ampliar imagem',
   code: 'Código',
   table: 'Tabela',
 }

@@ -107,6 +107,7 @@ export const pt: LanguageTexts = {
   remaining: count => `Restam ${count} carateres`,
   newWindow: 'abre numa nova janela',
   image: 'Imagem',
+  enlarge: 'Ampliar imagem',
   code: 'Código',
   table: 'Tabela',
 }

@@ -128,6 +128,7 @@ export const ru: LanguageTexts = {
   remaining: count => `Осталось символов: ${count}`,
   newWindow: 'откроется в новом окне',
   image: 'Изображение',
+  enlarge: 'Увеличить изображение',
   code: 'Код',
   table: 'Таблица',
 }

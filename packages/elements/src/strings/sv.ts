@@ -111,6 +111,7 @@ export const sv: LanguageTexts = {
   remaining: count => `${count} tecken kvar`,
   newWindow: 'öppnas i ett nytt fönster',
   image: 'Bild',
+  enlarge: 'Förstora bilden',
   code: 'Kod',
   table: 'Tabell',
 }

@@ -107,6 +107,7 @@ export const zhCn: LanguageTexts = {
   remaining: count => `还可输入${count}个字符`,
   newWindow: '在新窗口中打开',
   image: '图片',
+  enlarge: '放大图片',
   code: '代码',
   table: '表格',
 }

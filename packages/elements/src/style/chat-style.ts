@@ -214,6 +214,7 @@ export const CHAT_STYLE = `
 .text table { inline-size: max-content; border-collapse: collapse; font-size: 0.95em; overflow-wrap: normal; }
 .text th, .text td { max-inline-size: 28em; padding: 5px 10px; border: 1px solid var(--_border); vertical-align: top; }
 .text th { background: var(--_canvas); font-weight: 650; }
+.picture { display: block; max-inline-size: 100%; padding: 0; border: 0; border-radius: 10px; background: none; cursor: zoom-in; }
 .text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
 .sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }
 .sources h3 { margin: 0 0 2px; font-size: 0.92em; font-weight: 600; color: var(--_muted); }
