@@ -14,7 +14,7 @@ export const ENLARGED_STYLE = `
 }
 .enlarged[open] { display: grid; place-items: center; grid-template: minmax(0, 1fr) / minmax(0, 1fr); }
 .enlarged::backdrop { background: none; }
-.text .enlarged img { max-block-size: 100%; object-fit: contain; border-radius: 0; }
+.text .enlarged img { background: var(--_agent); max-block-size: 100%; object-fit: contain; border-radius: 0; }
 .enlarged .icon-button { position: absolute; inset-block-start: 8px; inset-inline-end: 8px; background: #0b0d12; color: #fff; }
 .enlarged .icon-button:focus-visible { outline-color: #fff; }
 @media (prefers-reduced-motion: no-preference) {

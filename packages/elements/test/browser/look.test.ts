@@ -150,6 +150,7 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
           }
           const chat = document.querySelector('ai-agent-chat') as HTMLElement
           const launcher = document.querySelector('ai-agent-launcher') as HTMLElement
+          document.documentElement.style.setProperty('--brand', '#ffe066')
           for (const each of [chat, launcher]) {
             each.style.setProperty('--aiagent-accent', accent)
             each.setAttribute('theme', theme)
@@ -175,6 +176,7 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
       '#777',
       '#f60',
       'oklch(0.9 0.1 120)',
+      'var(--brand)',
     ])
       for (const theme of ['light', 'dark'])
         expect({ accent, theme, poor: await ratios(accent, theme) }).toEqual({ accent, theme, poor: [] })

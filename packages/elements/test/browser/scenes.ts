@@ -140,6 +140,8 @@ h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><
 const LOGO = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 38 38"><path fill="#0b6e4f" d="M0 0h38v38H0z"/><path fill="#fff" d="M10 24h18v5H10zM18 9h2v15h-2z"/></svg>',
 )}`
+const LIGHTS =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="480" height="120"><path d="M0 0h480v120H0z"/><circle cx="90" cy="60" r="24" fill="lime"/><circle cx="240" cy="60" r="24" fill="orange"/></svg>'
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
   page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
@@ -258,6 +260,23 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'illustrated',
+    height: 860,
+    attributes: 'agent-id="help" show-reasoning image-origins="ORIGIN"',
+    async act({ page }, stage) {
+      stage.serve('/lights.svg', LIGHTS, { 'content-type': 'image/svg+xml' })
+      await online(page)
+      const [session = ''] = stage.service.emulator.world.sessions.keys()
+      stage.service.emulator.control.say(session, {
+        content: `![The lights](${stage.origin}/lights.svg)\n\n- [x] Plug in the cable\n- [ ] Wait for a minute`,
+        messageData: { reasoning: 'The question is about **the lights**.' },
+      })
+      await page.getByText('How I got here').click()
+      await page.getByText('The question is about').waitFor()
+      await page.getByRole('img', { name: 'The lights' }).evaluate(image => (image as HTMLImageElement).decode())
+    },
+  },
+  {
     name: 'working',
     emulator: { settings: { replyDelayMs: 60_000 } },
     async act({ page }) {
@@ -343,6 +362,28 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'taken-back',
+    async act({ page }, stage) {
+      await online(page)
+      stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+      stage.service.emulator.faults.add({ kind: 'drop' })
+      await page.getByText('Reconnecting').first().waitFor()
+      await write(page, 'Never mind.')
+      await page.getByRole('button', { name: 'Take back' }).click()
+      await page.getByText('Taken back').waitFor()
+    },
+  },
+  {
+    name: 'another-session',
+    async act(opened, stage) {
+      await talk(opened)
+      const { faults, world } = stage.service.emulator
+      for (const sessionId of world.sessions.keys()) faults.add({ kind: 'forget-session', sessionId })
+      faults.add({ kind: 'drop' })
+      await opened.page.getByText('no longer knows what is above').first().waitFor()
+    },
+  },
+  {
     name: 'unreachable',
     attributes: 'agent-id="help" support-email="help@router-shop.example"',
     async prepare(page) {
@@ -372,6 +413,16 @@ document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config:
     async act({ page }) {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('button', { name: 'Try again' }).waitFor()
+    },
+  },
+  {
+    name: 'login-window',
+    body: `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="account" heading="Your account"></ai-agent-chat>
+<script>window.open = () => ({ closed: false, location: { replace() {} }, close() {}, focus() {}, postMessage() {} })
+document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
+    async act({ page }) {
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('window that has opened').first().waitFor()
     },
   },
   {
