@@ -33,7 +33,12 @@ interface ModuleOptions {
  * @throws {Error} when the source does not compile or an import does not resolve
  */
 export async function bundleForPage(entrySource: string, importer?: string, change?: SourceChange): Promise<string> {
-  const [chunk] = await bundle(entrySource, importer, { format: 'iife', codeSplitting: false }, change ? [changed(change)] : [])
+  const [chunk] = await bundle(
+    entrySource,
+    importer,
+    { format: 'iife', codeSplitting: false },
+    change ? [changed(change)] : [],
+  )
   if (chunk === undefined) throw new Error('The bundler gave no script.')
   return chunk.code
 }

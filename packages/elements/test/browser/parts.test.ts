@@ -155,7 +155,10 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
   })
 
   it('[EL-18] offers to reload the page where a file of the client could not be loaded, which helps', async () => {
-    const own = await openChatStage(stages.context, await bundleModulesForPage(`import '@aiagent/elements'`, { plugins: [builtElements()] }))
+    const own = await openChatStage(
+      stages.context,
+      await bundleModulesForPage(`import '@aiagent/elements'`, { plugins: [builtElements()] }),
+    )
     try {
       const accessToken = own.service.emulator.control.issueToken({ subject: 'desk-agent' })
       const { page } = await own.open(

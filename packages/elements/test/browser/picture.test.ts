@@ -15,7 +15,10 @@ describe.skipIf(!hasChromium())('an image of an answer', () => {
   const stages = chatStages()
 
   /** A conversation whose answer is an image. */
-  const show = async (body: string, { content = `![${NAME}](ORIGIN/router.svg)`, search = '', prepare = (_: Page): unknown => {} } = {}) => {
+  const show = async (
+    body: string,
+    { content = `![${NAME}](ORIGIN/router.svg)`, search = '', prepare = (_page: Page): unknown => undefined } = {},
+  ) => {
     const stage = await stages.open({
       reply: ({ text }) => ({ content: text === 'show' ? content.replaceAll('ORIGIN', stage.origin) : text }),
     })

@@ -183,7 +183,9 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
     expect([await stored(page), received(stage.service).sessionCalls]).toEqual([0, 0])
     await page.getByRole('button', { name: 'Zustimmen' }).click()
     await page.getByText('Wie können wir helfen?').waitFor()
-    expect(new Set(loaded().flatMap(path => /[/](?:chat-(?!element)|de-)/.exec(path) ?? []))).toEqual(new Set(['/chat-', '/de-']))
+    expect(new Set(loaded().flatMap(path => /[/](?:chat-(?!element)|de-)/.exec(path) ?? []))).toEqual(
+      new Set(['/chat-', '/de-']),
+    )
     await expect.poll(() => received(stage.service).sessionCalls).toBe(1)
     expect(await stored(page)).toBeGreaterThan(0)
     expect(opened.complaints).toEqual([])
