@@ -11,7 +11,7 @@ function isPlain(value: unknown): value is PlainData {
 /**
  * Whether two values are equal: plain data by value, instances of classes by identity. Functions are always equal.
  *
- * @param read gives what is compared of a value that is no plain data; default: the value
+ * @param read what to compare instead of a value other than plain data; default: the value
  */
 export function isSame(
   one: unknown,

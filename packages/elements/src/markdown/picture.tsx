@@ -1,40 +1,51 @@
 /** @jsxImportSource preact */
-import type { ComponentType } from 'preact'
-import { useState } from 'preact/hooks'
+import { Component } from 'preact'
+import { adoptStyles } from '../style/adopt-styles.ts'
 import type { MarkdownOptions } from './markdown.tsx'
 
-/** What an enlarged image needs. */
-export interface EnlargedProps {
+interface PictureProps {
   src: string
   alt: string
-  strings: MarkdownOptions['strings']
-  onClose: () => void
-}
-
-interface PictureProps extends Pick<EnlargedProps, 'src' | 'alt'> {
   options: MarkdownOptions
 }
 
 /** An image of an answer: a button that enlarges it, unless it is in a link. */
-export function Picture({ src, alt, options: { strings, isLinked } }: PictureProps) {
-  const [{ Enlarged }, setEnlarged] = useState<{ Enlarged?: ComponentType<EnlargedProps> }>({})
-  const image = <img src={src} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" part="image" />
-  if (isLinked) return image
-  const enlarge = ({ currentTarget }: { currentTarget: HTMLElement }) => {
-    // Not every engine does so at a click; the focus returns to it.
-    currentTarget.focus()
-    import('./enlarged.tsx').then(setEnlarged, () => {
-      // Without its code, which may be missing, the browser shows the image.
-      open(src, '_blank', 'noopener,noreferrer')
-    })
+export class Picture extends Component<PictureProps> {
+  #enlarged: HTMLElement | undefined
+
+  override componentWillUnmount(): void {
+    this.#enlarged?.remove()
   }
-  return (
-    <>
-      <button type="button" class="picture" title={strings.enlarge} aria-haspopup="dialog" onClick={enlarge}>
+
+  async #enlarge(button: HTMLElement): Promise<void> {
+    const { src, alt, options } = this.props
+    // Not every engine does so at a click; the focus returns to it.
+    button.focus()
+    // Without its code, which may be missing, the browser shows the image.
+    const loaded = await import('./enlarged.ts').catch(() => void open(src, '_blank', 'noopener,noreferrer'))
+    if (!loaded || !button.isConnected) return
+    const root = button.getRootNode() as ShadowRoot
+    adoptStyles(root, loaded.STYLE)
+    const dialog = loaded.createEnlarged(src, alt, options.strings)
+    root.querySelector('.frame')?.append(dialog)
+    dialog.showModal()
+    this.#enlarged = dialog
+  }
+
+  render({ src, alt, options: { strings, isLinked } }: PictureProps) {
+    const image = <img src={src} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" part="image" />
+    if (isLinked) return image
+    return (
+      <button
+        type="button"
+        class="picture"
+        title={strings.enlarge}
+        aria-haspopup="dialog"
+        onClick={event => this.#enlarge(event.currentTarget)}
+      >
         {image}
         <span class="sr"> ({strings.enlarge})</span>
       </button>
-      {Enlarged && <Enlarged src={src} alt={alt} strings={strings} onClose={() => setEnlarged({})} />}
-    </>
-  )
+    )
+  }
 }
