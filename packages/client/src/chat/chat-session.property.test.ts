@@ -188,7 +188,7 @@ class Conversation {
     this.#tab?.crash()
     const tab = this.#browser.open(this.#tab?.sessionStorage)
     this.#tab = tab
-    // Locks of pages have a property of their own: storage/handed-over.property.test.ts.
+    // Locks of pages: see storage/handed-over.property.test.ts.
     const { page: _page, ...environment } = tab.environment
     const { WebSocket } = environment
     if (this.#hasStatus) Object.assign(WebSocket ?? {}, { revealsStatus: true })
