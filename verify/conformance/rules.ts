@@ -587,9 +587,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-245':
     'a grant of client credentials is repeated once where the reused connection had been closed before the answer; the POST of the session is not',
   'REL-246':
-    'on Node, a chat that cannot be opened says why, with its cause, in the error, the log and `explain()`, and none of them holds the path or query of its address',
+    'on Node, a chat that cannot be opened says why, with its cause or status, in the error, the log and `explain()`, and none of them holds the path or query of its address',
   'REL-247':
-    'an HTML page in place of an answer, a proxy that asks for a sign-in and an unknown agent are named in the error',
+    'an HTML page in place of an answer, a proxy or network that asks for a sign-in and an unknown agent are named in the error',
   'REL-248':
     'an entry of a list whose id is a number that is not a safe integer is left out, with one warning that names field and reason; where nothing is left, the error of the pipeline says so',
   'REL-249':

@@ -97,6 +97,10 @@ describe('an answer from something else than the service', () => {
     expect(error.message).toContain('HTTP 407: a proxy may require a sign-in')
   })
 
+  it('[REL-247] is named when a network asks for a sign-in', async () => {
+    expect((await call(() => new Response('', { status: 511 }))).message).toContain('requires a sign-in')
+  })
+
   it('[REL-247] advises to check the id of an unknown agent', async () => {
     const service = new FakeService()
       .on('GET /system/deploymentInfo', { apiDomain: 'a.test', aiAgentDomain: 'a.test', tenantId: 't' })
@@ -142,6 +146,21 @@ describe('a chat that cannot be opened on Node', () => {
       /closed the connection|is not a chat service/,
     ],
     [
+      'a proxy asks for a sign-in',
+      async () => `ws://127.0.0.1:${await raw('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')()}`,
+      /status 407\).*requires a sign-in/,
+    ],
+    [
+      'a network asks for a sign-in',
+      async () => `ws://127.0.0.1:${await raw('HTTP/1.1 511 Network Authentication Required\r\n\r\n')()}`,
+      /status 511\).*requires a sign-in/,
+    ],
+    [
+      'a network answers with its own page',
+      async () => `ws://127.0.0.1:${await raw('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>')()}`,
+      /status 200\).*sign-in page of a network may have answered/,
+    ],
+    [
       'the certificate is not trusted',
       async () => {
         const service = await serveEmulator({ tls: true })
@@ -179,7 +198,9 @@ describe('a chat that cannot be opened on Node', () => {
     const sessionId = agent.getSessionId() as string
     expect(sessionId).toBeTruthy()
     const error = await rejection(agent.connect())
-    expect(error).toMatchObject({ name: 'ConnectionError', reason: 'refused', cause: expect.any(Error) })
+    expect(error).toMatchObject({ name: 'ConnectionError', reason: 'refused' })
+    // An answer in HTTP has a status in place of a cause.
+    expect(error.httpStatus ?? error.cause).toEqual(error.httpStatus ? expect.any(Number) : expect.any(Error))
     expect(error.message).toMatch(why)
     const explanation = await agent.explain()
     expect(explanation).toMatchObject({ error, text: expect.stringMatching(why) })

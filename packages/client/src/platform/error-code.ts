@@ -27,6 +27,12 @@ export function explainCode({ protocol, host, hostname }: URL, cause: unknown): 
     : ''
 }
 
+/** Explains an HTTP status that refuses a handshake, as the rest of a sentence; empty where the service may have sent it. */
+export function explainStatus(status: number | undefined): string {
+  if (status === 407 || status === 511) return 'a proxy or network on the way requires a sign-in'
+  return Number(status) < 400 ? 'not a chat service: a proxy or the sign-in page of a network may have answered' : ''
+}
+
 /** The error code in the nested causes of an error of Node. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return ''

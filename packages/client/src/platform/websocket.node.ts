@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
-import { explainCode } from './error-code.ts'
+import { explainCode, explainStatus } from './error-code.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
 import { PingWatch } from './ping-watch.node.ts'
 import { callListener, SlicedDelivery } from './sliced-delivery.node.ts'
@@ -85,7 +85,7 @@ class NodeWebSocket implements WebSocketLike {
 
   static #onRefused(this: WsSocket, _request: unknown, { statusCode, headers }: IncomingMessage): void {
     const { date, 'retry-after': retryAfter } = headers
-    ownerOf(this).#failure = { httpStatus: statusCode, retryAfter, date }
+    ownerOf(this).#failure = { httpStatus: statusCode, retryAfter, date, why: explainStatus(statusCode) }
     this.terminate()
   }
 

@@ -92,8 +92,8 @@ export async function request<T>(environment: NetworkPlatform, call: HttpCall<T>
         ? refusedTokenAdvice(token, environment.clock.now())
         : status === 404 && call.about
           ? `Check the id of the ${call.about.split(' ', 1)[0]}.`
-          : status === 407
-            ? 'A proxy on the way requires a sign-in.'
+          : status === 407 || status === 511
+            ? 'A proxy or network on the way requires a sign-in.'
             : call.hint
     throw apiError({ ...call, hint }, `status ${status}${quote(readableBody)}${redirect}`, {
       reason: 'status',
@@ -137,7 +137,8 @@ function apiError(
 ): ApiError {
   const about = call.about ? ` for ${call.about}` : ''
   // A service that cannot be reached, limits the rate or is down does not call the call into question.
-  const hint = call.hint && (options.status ?? 500) < 429 ? ` ${call.hint}` : ''
+  const { status = 500 } = options
+  const hint = call.hint && (status < 429 || status === 511) ? ` ${call.hint}` : ''
   return new ApiError(`${call.name} failed${about}: ${problem}.${hint}`, {
     ...options,
     method: call.method,
