@@ -13,7 +13,7 @@ const { weather, isBuilt } = readCommandLine(
       weather: {
         type: 'string',
         value: 'NAME',
-        help: `plays each scenario in a weather too: all, drawn (two for each, by the seed), ${Object.keys(WEATHERS).join(', ')}. Those that cost time are played in one scenario each, in every run`,
+        help: `plays each scenario in a weather too: all, drawn (two for each, by the seed), ${Object.keys(WEATHERS).join(', ')}`,
       },
       built: { type: 'boolean', help: 'uses the built client in place of its source' },
     },

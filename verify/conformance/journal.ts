@@ -1,10 +1,11 @@
 import type { AgentEvent, AgentEventType, AiAgent } from '@aiagent/client'
 import { EVENT_NAMES } from './event-names.ts'
+import { ofWeather } from './wire.ts'
 
 /** A test of phases listens to them itself. */
 const TYPES = EVENT_NAMES.filter(name => name !== 'phaseChanged')
 
-/** Records every event of an agent, in order. */
+/** Records every event of an agent, in order, but for what a patient caller does not show. */
 export class Journal {
   readonly #events: AgentEvent[] = []
 
@@ -12,14 +13,20 @@ export class Journal {
     for (const type of TYPES) agent.on(type, event => this.#events.push(event as AgentEvent))
   }
 
+  get #shown(): AgentEvent[] {
+    return this.#events.filter(
+      ({ type, payload }) => !ofWeather.has(type === 'error' ? (payload as { error: Error }).error : Object(payload)),
+    )
+  }
+
   /** Names of all events so far. */
   get types(): AgentEventType[] {
-    return this.#events.map(event => event.type)
+    return this.#shown.map(event => event.type)
   }
 
   /** Events with a name. */
   events<Type extends AgentEventType>(type: Type): AgentEvent<Type>[] {
-    return this.#events.filter(event => event.type === type) as AgentEvent<Type>[]
+    return this.#shown.filter(event => event.type === type) as AgentEvent<Type>[]
   }
 
   /** Payloads of the events with a name. */

@@ -11,7 +11,7 @@ export const systemClock: Clock = {
 /** A clock that shows the pending timers of the client. */
 export class ObservedClock implements Clock {
   readonly #clock: Clock
-  readonly #pending = new Map<unknown, number>()
+  readonly #pending = new Map<unknown, { readonly delayMs: number; readonly at: number }>()
   readonly #background = new Set<unknown>()
 
   constructor(clock: Clock) {
@@ -24,7 +24,13 @@ export class ObservedClock implements Clock {
 
   /** Delays of the pending timers, except those that do not keep the process alive. */
   get pending(): number[] {
-    return [...this.#pending.values()]
+    return [...this.#pending.values()].map(({ delayMs }) => delayMs)
+  }
+
+  /** Time until the next of the pending timers whose delay is no longer than the given one. */
+  untilNext(longestMs: number): number | undefined {
+    const due = [...this.#pending.values()].flatMap(({ delayMs, at }) => (delayMs <= longestMs ? at : []))
+    return due.length > 0 ? Math.max(0, Math.min(...due) - this.monotonic()) : undefined
   }
 
   /** Number of pending timers, including those that do not keep the process alive. */
@@ -38,7 +44,7 @@ export class ObservedClock implements Clock {
       callback()
     }, delayMs)
     if (options?.background) this.#background.add(handle)
-    else this.#pending.set(handle, delayMs)
+    else this.#pending.set(handle, { delayMs, at: this.monotonic() + delayMs })
     return handle
   }
 

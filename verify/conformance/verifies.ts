@@ -15,8 +15,8 @@ type Scenario = (service: Service) => void | Promise<void>
  * Declares a scenario that proves rules, whose ids are put into its test title. It runs in process against a new service, which is
  * closed afterwards.
  */
-export function verifies(rules: RuleIds, title: string, run: Scenario): void {
-  declare(titleOf(rules, title), inProcess, run, {})
+export function verifies(rules: RuleIds, title: string, run: Scenario, options: ServiceOptions = {}): void {
+  declare(titleOf(rules, title), inProcess, run, options)
 }
 
 /** Declares a scenario about what passes between client and service, which runs once per wire: in process and over a port. */
@@ -25,29 +25,34 @@ export function verifiesOnEachWire(rules: RuleIds, title: string, run: Scenario,
 }
 
 function declare(title: string, wire: Wire, run: Scenario, options: ServiceOptions): void {
-  declareIn(undefined, title, wire, run, options)
-  for (const weather of weathersFor(title)) declareIn(weather, `${title} (weather: ${weather})`, wire, run, options)
+  it(title, { timeout: LIMIT_MS }, () => play(undefined, wire, run, options))
+  for (const weather of options.entersWeather ? [] : weathersFor(title)) {
+    const reason = options.differs?.[weather]
+    const name = `${title} (weather: ${weather}${reason ? `, differs: ${reason}` : ''})`
+    // A reason without a difference fails.
+    it(name, { timeout: LIMIT_MS, fails: reason !== undefined }, () =>
+      // The scenario itself moves the time, on each wire.
+      play(weather, wire, run, { ...options, time: 'by hand' }),
+    )
+  }
 }
 
-function declareIn(
+async function play(
   weather: WeatherName | undefined,
-  title: string,
   wire: Wire,
   run: Scenario,
   options: ServiceOptions,
-): void {
-  it(title, { timeout: LIMIT_MS }, async () => {
-    const service = await wire.serve(options)
-    if (weather) service.enter(weather)
-    try {
-      await run(service)
-    } catch (error) {
-      // A failure of close() after a failed scenario is only a consequence.
-      await service.close().catch(() => {})
-      throw error
-    }
-    await service.close()
-  })
+): Promise<void> {
+  const service = await wire.serve(options)
+  if (weather) service.enter(weather)
+  try {
+    await run(service)
+  } catch (error) {
+    // A failure of close() after a failed scenario is only a consequence.
+    await service.close().catch(() => {})
+    throw error
+  }
+  await service.close()
 }
 
 /** Declares a scenario that needs no service. */

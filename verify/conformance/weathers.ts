@@ -1,10 +1,7 @@
 import { WEATHERS, type WeatherName } from '@aiagent/emulator'
 
-/**
- * The weathers in which every scenario has the same outcome: they cost no time, which scenarios advance by hand. The scenario
- * "weather" plays the others.
- */
-const OF_EVERY_SCENARIO = ['cache', 'byte order mark', 'large ids', 'repeated answers'] as const satisfies WeatherName[]
+/** All weathers by name. */
+export const ALL_WEATHERS = Object.keys(WEATHERS) as WeatherName[]
 
 /**
  * The weathers in which a scenario is played too, by the variable `CONFORMANCE_WEATHER`: `all`, `drawn` (two for each scenario, by
@@ -13,14 +10,23 @@ const OF_EVERY_SCENARIO = ['cache', 'byte order mark', 'large ids', 'repeated an
 export function weathersFor(title: string): readonly WeatherName[] {
   const asked = process.env['CONFORMANCE_WEATHER']
   if (!asked) return []
-  if (asked === 'all') return OF_EVERY_SCENARIO
-  if (asked !== 'drawn') return OF_EVERY_SCENARIO.filter(name => name === asked)
+  if (asked === 'all') return ALL_WEATHERS
+  if (asked !== 'drawn') return ALL_WEATHERS.filter(name => name === asked)
   let number = Number(process.env['PROPERTY_SEED'] ?? 1)
   for (const letter of title) number = (Math.imul(number, 31) + letter.charCodeAt(0)) >>> 0
-  const count = OF_EVERY_SCENARIO.length
+  const count = ALL_WEATHERS.length
   const first = number % count
   const second = (first + 1 + (Math.floor(number / count) % (count - 1))) % count
-  return OF_EVERY_SCENARIO.filter((_, index) => index === first || index === second)
+  return ALL_WEATHERS.filter((_, index) => index === first || index === second)
 }
 
-export const ALL_WEATHERS = Object.keys(WEATHERS) as WeatherName[]
+/** The weathers that refuse a chat connection. */
+export const WITH_REFUSED_CHATS = [
+  'service in repair',
+  'captive portal',
+  'proxy sign-in',
+] as const satisfies WeatherName[]
+
+/** For scenarios whose subject is what a weather changes: in these it has another outcome, for a reason. */
+export const differsIn = (names: readonly WeatherName[], reason: string): Partial<Record<WeatherName, string>> =>
+  Object.fromEntries(names.map(name => [name, reason]))

@@ -19,6 +19,8 @@ import { reply, WORLD } from './world.ts'
 
 /** A request as the service received it. A chat connection is one too, with status 101. */
 export interface SeenRequest {
+  /** Milliseconds since the epoch. */
+  readonly at: number
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string>>
@@ -26,6 +28,8 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly status: number
+  /** Id of the fault that spoiled it. */
+  readonly fault?: string
 }
 
 /** Behaviour in which deployments differ. */
@@ -60,6 +64,10 @@ export interface ServiceOptions {
    * port; in process the time is always advanced by hand.
    */
   readonly time?: 'by hand'
+  /** Whether the scenario enters the weathers itself. */
+  readonly entersWeather?: true
+  /** The weathers with another outcome, each with its reason: what the scenario measures is the weather itself. */
+  readonly differs?: Partial<Record<WeatherName, string>>
 }
 
 /** A transport between client and service. */
@@ -78,6 +86,9 @@ interface ServiceParts {
   close(): void | Promise<void>
 }
 
+/** What a patient caller does not show: the errors of calls that have failed by a weather, and the limits of one. */
+export const ofWeather = new WeakSet<object>()
+
 /** A running service with its endpoint, its controls and the agents that use it. */
 export class Service {
   readonly endpoint: string
@@ -91,20 +102,95 @@ export class Service {
   readonly #parts: ServiceParts
   readonly #agents: AiAgent[] = []
   readonly #raw: RawService[] = []
-  /** Ids of the faults of the weather. */
-  readonly #weather = new Set<string>()
+  /** The faults of the weather by id, and how often each makes a call fail: 0 where it does not. */
+  readonly #weather = new Map<string, number>()
+  /** Calls of patient callers in progress, and how often the weather had struck before them. */
+  #pendingCalls = 0
+  #before = 0
+  /** Whether the scenario makes calls fail itself. */
+  #isCalm = false
+  #isOver = false
+  #fetch: Environment['fetch'] | undefined
 
   constructor(parts: ServiceParts) {
     this.#parts = parts
     this.endpoint = parts.endpoint
-    this.control = parts.control
+    // The scenario counts the requests that it causes, and neither those that the weather spoiled nor those that explain why.
+    const isOwn = ({ fault = '', headers }: SeenRequest) => !this.#weather.has(fault) && !(EXPLAINS in headers)
+    const requests = () => parts.control.requests().filter(isOwn)
+    this.control = { ...parts.control, requests }
     this.faults = this.#besideWeather(parts.faults)
     this.clock = new ObservedClock(parts.time ?? systemClock)
   }
 
   /** Plays the rest of the scenario in a weather that passes. */
   enter(weather: WeatherName): void {
-    for (const fault of WEATHERS[weather].passing) this.#weather.add(this.#parts.faults.add(fault).id)
+    for (const fault of WEATHERS[weather].passing) {
+      const times = 'times' in fault ? fault.times : fault.kind === 'cut-idle' ? Infinity : 0
+      this.#weather.set(this.#parts.faults.add(fault).id, times)
+    }
+  }
+
+  /** How often the weather has made a call fail. */
+  get #strikes(): number {
+    const hits = new Map(this.#parts.faults.inForce().map(each => [each.id, each.hits]))
+    // What has struck often enough is no longer in force.
+    return [...this.#weather].reduce((sum, [id, times]) => sum + (times && (hits.get(id) ?? times)), 0)
+  }
+
+  /**
+   * An object of the library, or a class of them, as a patient caller uses it: while a call waits because of the weather, time passes,
+   * and a call that has failed by it is made again.
+   */
+  patient<T extends object>(made: T): T {
+    if (!this.#mayFail) return made
+    return new Proxy(made, {
+      construct: (target, given) => this.patient(Reflect.construct(target as never, given)),
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        return (...given: unknown[]) => this.#outlast(() => Reflect.apply(value, target, given))
+      },
+    })
+  }
+
+  #outlast(call: () => unknown): unknown {
+    if (this.#pendingCalls === 0) this.#before = this.#strikes
+    const before = this.#before
+    const result = call()
+    if (!(result instanceof Promise)) return result
+    this.#pendingCalls++
+    void this.#passTime(result, before)
+    return result.catch(error => {
+      if (this.#isCalm || this.#strikes === before || !isOfNetwork(error)) throw error
+      ofWeather.add(error)
+      return this.#outlast(call)
+    })
+  }
+
+  /** Lets the waits pass that the weather causes while a promise is pending. */
+  async #passTime(promise: Promise<unknown>, before: number): Promise<void> {
+    let isPending = true
+    const settle = () => {
+      isPending = false
+      this.#pendingCalls--
+    }
+    promise.then(settle, settle)
+    while (isPending && !this.#isOver) {
+      await turnEventLoop(1)
+      const waitMs = this.#strikes > before ? this.clock.untilNext(LONGEST_WAIT_MS) : undefined
+      if (waitMs !== undefined && isPending) await this.elapse(waitMs)
+    }
+  }
+
+  /** Ends what makes calls fail, once the scenario makes them fail itself. */
+  #calm(): void {
+    this.#isCalm = true
+    for (const { id, hits } of this.#parts.faults.inForce()) {
+      if (!this.#weather.get(id)) continue
+      this.#weather.set(id, hits)
+      this.#parts.faults.lift({ id })
+    }
   }
 
   /** The faults of the scenario: it neither counts nor lifts the weather. */
@@ -113,8 +199,14 @@ export class Service {
     const fits = ({ id, fault }: FaultInForce, given: FaultSelection) =>
       (given.id ?? id) === id && (given.kind ?? fault.kind) === fault.kind
     return {
-      add: fault => all.add(fault),
-      schedule: entries => all.schedule(entries),
+      add: fault => {
+        this.#calm()
+        return all.add(fault)
+      },
+      schedule: entries => {
+        this.#calm()
+        return all.schedule(entries)
+      },
       inForce,
       lift: (given = {}) =>
         inForce()
@@ -127,14 +219,28 @@ export class Service {
   environment(place: Place = newTab()): Partial<Environment> {
     const print = (...words: unknown[]) => void this.printed.push(words.map(String).join(' '))
     const console = { debug: print, info: print, warn: print, error: print }
-    return { ...this.#parts.environment, ...place, clock: this.clock, console }
+    return { ...this.#parts.environment, ...place, clock: this.clock, console, ...this.#markedFetch() }
+  }
+
+  /** Marks what explains a failure: only such a request names no method. One function, as agents of a process share it. */
+  #markedFetch(): Partial<Environment> {
+    const { fetch = globalThis.fetch } = this.#parts.environment
+    if (!this.#mayFail) return {}
+    this.#fetch ??= (input, init) => fetch(input, init?.method ? init : { ...init, headers: { [EXPLAINS]: '1' } })
+    return { fetch: this.#fetch }
+  }
+
+  /** Whether the weather makes calls fail. */
+  get #mayFail(): boolean {
+    return [...this.#weather.values()].some(times => times > 0)
   }
 
   /** Creates an agent, by default of the anonymous help desk, without initializing it. */
   newAgent(config: Partial<AiAgentConfig> = {}, environment: Partial<Environment> = this.environment()): AiAgent {
     const agent = new AiAgent({ id: 'help', endpoint: this.endpoint, ...config }, environment)
     this.#agents.push(agent)
-    return agent
+    agent.on('rateLimited', ({ payload }) => this.#mayFail && ofWeather.add(payload))
+    return this.patient(agent)
   }
 
   /** Creates an agent and connects it. */
@@ -162,7 +268,8 @@ export class Service {
     while (!probe()) {
       if (Date.now() > end) throw new Error(`Not true within ${LIMIT_MS} ms: ${description}.`)
       await turnEventLoop()
-      const [soonest] = this.clock.pending.filter(delay => delay <= SHORT_WAIT_MS)
+      const longest = this.#strikes > 0 ? LONGEST_WAIT_MS : SHORT_WAIT_MS
+      const [soonest] = this.clock.pending.filter(delay => delay <= longest)
       if (soonest !== undefined) await this.elapse(soonest)
     }
   }
@@ -176,6 +283,11 @@ export class Service {
     promise.then(settle, settle)
     await this.until(() => settled, 'the promise settled')
     return promise
+  }
+
+  /** The requests so far, with those that a weather has spoiled. */
+  everyRequest(): readonly SeenRequest[] {
+    return this.#parts.control.requests()
   }
 
   /** The requests to a path so far. */
@@ -214,6 +326,7 @@ export class Service {
 
   /** Destroys every agent and closes the service; fails if an agent leaves a timer behind. */
   async close(): Promise<void> {
+    this.#isOver = true
     await Promise.all(this.#agents.map(agent => agent.destroy()))
     for (const raw of this.#raw) raw.close()
     await this.#parts.close()
@@ -260,6 +373,17 @@ export const overPort: Wire = {
 const LIMIT_MS = 15_000
 /** Longer timers are time limits, which a scenario passes only on purpose. */
 const SHORT_WAIT_MS = 1_000
+/** Name of the header of requests that explain a failure. */
+const EXPLAINS = 'x-explains'
+/** Longest wait that a weather causes. */
+const LONGEST_WAIT_MS = 4_000
+
+/** Whether something on the way has failed a call, rather than the host, its parts or its user. */
+function isOfNetwork(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { status, httpStatus, reason, cause } = error as Error & Partial<Record<'status' | 'httpStatus' | 'reason', unknown>>
+  return (status ?? httpStatus) !== undefined || reason === 'network' || reason === 'body' || isOfNetwork(cause)
+}
 
 function controlOf(emulator: Emulator): ServiceControl {
   return { ...emulator.control, change: behaviour => void Object.assign(emulator.settings, behaviour) }

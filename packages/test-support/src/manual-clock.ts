@@ -59,7 +59,8 @@ export class ManualClock {
       due.callback()
       await turnEventLoop()
     }
-    this.#elapsed = target
+    // Another advance may be on its way.
+    this.#elapsed = Math.max(this.#elapsed, target)
     await turnEventLoop()
   }
 

@@ -127,9 +127,12 @@ verifies(
   'it caches agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns',
   async service => {
     const environment = service.environment()
-    const { apiDomain } = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment })
+    const { apiDomain } = await service
+      .patient(ApiHelper)
+      .getDeploymentInfo(service.endpoint, undefined, { environment })
     const token = service.control.issueToken({ subject: 'desk-agent' })
-    const helper = (cache?: CacheConfig) => new ApiHelper({ apiDomain, getToken: () => token, cache }, environment)
+    const helper = (cache?: CacheConfig) =>
+      service.patient(new ApiHelper({ apiDomain, getToken: () => token, cache }, environment))
     for (const [name, path, ask] of KEPT) {
       const first = await ask(helper())
       expect(first, name).not.toEqual([])

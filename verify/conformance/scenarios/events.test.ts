@@ -3,6 +3,7 @@ import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
+import { differsIn, WITH_REFUSED_CHATS } from '../weathers.ts'
 
 verifies(
   'EVT-08',
@@ -49,6 +50,7 @@ verifies(
       expect(journal.events(type)[0]?.timestamp, type).toBeLessThanOrEqual(service.clock.now())
     }
   },
+  { differs: differsIn(WITH_REFUSED_CHATS, 'each attempt has its events') },
 )
 
 verifies(

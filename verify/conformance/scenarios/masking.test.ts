@@ -23,11 +23,9 @@ function billing(service: Service, config: Partial<AiAgentConfig> = {}) {
 
 /** Makes the service report another release. */
 async function claimVersion(service: Service, version: string | undefined): Promise<void> {
-  const info = await ApiHelper.getDeploymentInfo(
-    service.endpoint,
-    { enabled: false },
-    { environment: service.environment() },
-  )
+  const info = await service
+    .patient(ApiHelper)
+    .getDeploymentInfo(service.endpoint, { enabled: false }, { environment: service.environment() })
   const { version: _, ...rest } = info
   const body = version === undefined ? rest : { ...rest, version }
   service.faults.add({ kind: 'answer', route: 'GET /system/deploymentInfo', status: 200, body })

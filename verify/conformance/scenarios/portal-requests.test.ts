@@ -248,7 +248,7 @@ verifies(
   'setLanguage() applies to every later call, and there is no language option for a single call',
   async service => {
     const getToken = () => service.control.issueToken({ subject: 'desk-agent' })
-    const api = new ApiHelper({ apiDomain: service.endpoint, getToken }, service.environment())
+    const api = service.patient(new ApiHelper({ apiDomain: service.endpoint, getToken }, service.environment()))
     // The types reject it; JavaScript may still pass it.
     const other: object = { language: 'fr-fr' }
     const languages = async (code: string) => {

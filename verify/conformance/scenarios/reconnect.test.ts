@@ -173,7 +173,7 @@ verifiesOnEachWire(
     )
     const asked: number[] = []
     agent.on('connected', () => void turnEventLoop(1).then(() => service.control.dropSockets(1011)))
-    agent.on('closed', () => asked.push(service.clock.pending[0] ?? -1))
+    agent.on('closed', () => asked.push(service.clock.pending.at(-1) ?? -1))
     await agent.initialize()
     await agent.connect().catch(() => {})
     await service.until(() => asked.length >= 6)
@@ -188,7 +188,7 @@ verifiesOnEachWire('OWN-03', 'a message of the agent resets the backoff', async 
   )
   const journal = new Journal(agent)
   const asked: number[] = []
-  agent.on('closed', () => asked.push(service.clock.pending[0] ?? -1))
+  agent.on('closed', () => asked.push(service.clock.pending.at(-1) ?? -1))
   await agent.initialize()
   await agent.connect()
   for (const speaks of [false, false, true, false]) {

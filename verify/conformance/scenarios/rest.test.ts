@@ -8,7 +8,9 @@ import { FULL_DETAILS } from '../world.ts'
 
 /** A helper for REST calls, with a user token. */
 function helperOf(service: Service, environment = service.environment()): ApiHelper {
-  return new ApiHelper({ apiDomain: service.endpoint, getToken: () => service.control.issueToken() }, environment)
+  return service.patient(
+    new ApiHelper({ apiDomain: service.endpoint, getToken: () => service.control.issueToken() }, environment),
+  )
 }
 
 verifiesOnEachWire('REST-01', 'agent details are loaded from their path with all fields', async service => {
@@ -98,7 +100,9 @@ verifiesOnEachWire(
 
 verifiesOnEachWire('REST-08', 'without a token there is a clear error and no request', async service => {
   for (const getToken of [undefined, () => null, async () => '  ']) {
-    const api = new ApiHelper({ apiDomain: service.endpoint, ...(getToken && { getToken }) }, service.environment())
+    const api = service.patient(
+      new ApiHelper({ apiDomain: service.endpoint, ...(getToken && { getToken }) }, service.environment()),
+    )
     for (const call of [api.getAgentDetails({ agentId: 'help' }), api.getAiAgentSession({ agentId: 'help' })]) {
       await expect(call).rejects.toBeInstanceOf(AuthError)
       await expect(call).rejects.toMatchObject({
@@ -135,7 +139,9 @@ verifiesOnEachWire(
 )
 
 verifiesOnEachWire('REST-11', 'deployment info needs no token and contains all addresses', async service => {
-  const info = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: service.environment() })
+  const info = await service
+    .patient(ApiHelper)
+    .getDeploymentInfo(service.endpoint, undefined, { environment: service.environment() })
   expect(info).toMatchObject({
     aiAgentDomain: expect.stringMatching(/\w/),
     tenant_identifier: expect.stringMatching(/\w/),
@@ -151,15 +157,17 @@ verifiesOnEachWire('REST-11', 'deployment info needs no token and contains all a
 verifiesOnEachWire('REST-11', 'deployment info uses a static cache that agents and helpers share', async service => {
   const asked = () => service.requestsTo(paths.deploymentInfo()).length
   const tab = service.environment(newTab())
-  const info = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: tab })
-  expect(await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: tab })).toEqual(info)
+  const info = await service.patient(ApiHelper).getDeploymentInfo(service.endpoint, undefined, { environment: tab })
+  expect(await service.patient(ApiHelper).getDeploymentInfo(service.endpoint, undefined, { environment: tab })).toEqual(
+    info,
+  )
   expect(await service.newAgent({}, tab).getDeploymentInfo()).toEqual(info)
   await service.newAgent({ id: 'strict' }, tab).initialize()
   expect(asked()).toBe(1)
   await ApiHelper.clearDeploymentInfoCache()
-  await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: tab })
+  await service.patient(ApiHelper).getDeploymentInfo(service.endpoint, undefined, { environment: tab })
   expect(asked()).toBe(2)
-  await ApiHelper.getDeploymentInfo(service.endpoint, { enabled: false }, { environment: tab })
+  await service.patient(ApiHelper).getDeploymentInfo(service.endpoint, { enabled: false }, { environment: tab })
   expect(asked()).toBe(3)
 })
 

@@ -38,7 +38,7 @@ const programOf = (service: Service) => ({
 
 /** An AuthenticationService initialized for the deployment. */
 async function authenticate(service: Service, input?: AuthenticationServiceConfig): Promise<AuthenticationService> {
-  const auth = new AuthenticationService(input, { environment: service.environment() })
+  const auth = service.patient(new AuthenticationService(input, { environment: service.environment() }))
   await auth.initialize({ deploymentInfo: await service.newAgent().getDeploymentInfo() })
   return auth
 }
@@ -299,7 +299,7 @@ verifies(
     const environment = service.environment(tab)
     const deploymentInfo = await service.newAgent().getDeploymentInfo()
     const tokenFor = async (scopes: string[]) => {
-      const auth = new AuthenticationService(undefined, { environment })
+      const auth = service.patient(new AuthenticationService(undefined, { environment }))
       await auth.initialize({ deploymentInfo, scopes })
       const token = await auth.getToken()
       await auth.cleanup()

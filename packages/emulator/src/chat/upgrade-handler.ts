@@ -61,6 +61,7 @@ export function createUpgradeHandler({
     if (!refused) return enter(url, entry)
     const { status } = refused.fault
     entry.status = status
+    entry.fault = refused.id
     return { accepted: false, status, code: `${status}-000`, message: 'Refused so on request.' }
   }
 

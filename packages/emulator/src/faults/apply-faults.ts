@@ -21,12 +21,21 @@ export interface RequestConnection {
   abandon?: () => void
 }
 
+/** What the handlers of a request share. */
+export interface RequestEnv {
+  Bindings: RequestConnection
+  Variables: {
+    /** Id of the fault that spoiled it. */
+    fault?: string
+  }
+}
+
 /** Status for the recording of a request that the client aborted, or whose service has stopped. No client reads it. */
 const GONE = 499
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Applies the active faults to each request, before and after the service handles it. */
-export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings: RequestConnection }> {
+export function applyFaults(faults: RequestFaults): MiddlewareHandler<RequestEnv> {
   const { rules, waits } = faults
   return async (c, next) => {
     if (rules.isEmpty) return next()
@@ -50,6 +59,8 @@ export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings
     else await next()
     const altered = await alterBody(c.res, rules, concerned)
     const trouble = bodyTrouble(rules, concerned)
+    const spoiled = limited ?? answer ?? trouble?.truncated
+    if (spoiled) c.set('fault', spoiled.id)
     if (!trouble && altered === c.res) return
     const response = trouble ? await troubleBody(altered, trouble, { waits, signal, cut: c.env?.cut }) : altered
     // Hono would carry the headers over from the response before.
@@ -93,7 +104,7 @@ const LARGE_ID = '9007199254740993'
 export const BYTE_ORDER_MARK = '\ufeff'
 
 /** What happens to a request before it reaches the service, which then does not record it. */
-export function applyPathFaults({ rules }: RequestFaults): MiddlewareHandler<{ Bindings: RequestConnection }> {
+export function applyPathFaults({ rules }: RequestFaults): MiddlewareHandler<RequestEnv> {
   /** Answers by address, and until when they are kept, on the clock of the system as in a real cache. */
   const kept = new Map<string, { readonly response: Response; readonly until: number }>()
   return async (c, next) => {

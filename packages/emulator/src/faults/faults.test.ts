@@ -240,11 +240,12 @@ describe('upgrades', () => {
   it('are rejected with a status, a number of times', async () => {
     const { control, faults, service } = start()
     const id = await service.session()
-    faults.add({ kind: 'refuse-upgrade', status: 503, times: 2 })
+    const refusal = faults.add({ kind: 'refuse-upgrade', status: 503, times: 2 }).id
     expect((await service.chat(id)).closing).toMatchObject({ code: 1006, httpStatus: 503 })
     expect((await service.chat(id)).closing).toMatchObject({ code: 1006, httpStatus: 503 })
     expect((await service.chat(id)).events).toEqual(['open'])
     expect(control.requests().map(({ status }) => status)).toEqual([200, 200, 503, 503, 101])
+    expect(control.requests().map(({ fault }) => fault)).toEqual([undefined, undefined, refusal, refusal, undefined])
   })
 
   it('hang for one session, until the fault is lifted', async () => {
@@ -290,6 +291,18 @@ describe('answers', () => {
     expect([third.status, await third.json()]).toEqual([502, { code: 'X', message: 'Y' }])
     expect((await ask()).status).toBe(200)
     expect(control.requests().map(({ status }) => status)).toEqual([429, 200, 502, 200])
+  })
+
+  it('are recorded with the fault that gave, limited or broke them', async () => {
+    const { control, faults, fetch, origin } = start()
+    const ask = () => fetch(origin + INFO).then(answer => answer.text())
+    const ids: (string | undefined)[] = []
+    for (const fault of [{ kind: 'answer', status: 503 }, { kind: 'rate-limit' }, { kind: 'truncate-body' }] as const) {
+      ids.push(faults.add({ ...fault, times: 1 }).id)
+      await ask().catch(() => {})
+    }
+    await ask()
+    expect(control.requests().map(({ fault }) => fault)).toEqual([...ids, undefined])
   })
 
   it('[REL-43] limit the rate: 429 with Retry-After and the code 429-001, which a page may read', async () => {

@@ -63,7 +63,10 @@ const weathers = {
   },
   'captive portal': {
     about: 'A network answers every request with its own page, with status 200, until the user has signed in to it.',
-    passing: [],
+    passing: [
+      { kind: 'answer', route: ANY, status: 200, ...HTML, times: 1 },
+      { kind: 'refuse-upgrade', status: 200, times: 1 },
+    ],
     staying: [
       { kind: 'answer', status: 200, ...HTML },
       { kind: 'refuse-upgrade', status: 200 },
@@ -71,7 +74,10 @@ const weathers = {
   },
   'proxy sign-in': {
     about: 'A proxy of the network asks for a sign-in.',
-    passing: [],
+    passing: [
+      { kind: 'answer', route: ANY, status: 407, ...HTML, times: 1 },
+      { kind: 'refuse-upgrade', status: 407, times: 1 },
+    ],
     staying: [
       { kind: 'answer', status: 407, ...HTML },
       { kind: 'refuse-upgrade', status: 407 },

@@ -2,7 +2,13 @@ import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { Desk } from '../desk/desk.ts'
-import { applyFaults, applyPathFaults, type RequestConnection, type RequestFaults } from '../faults/apply-faults.ts'
+import {
+  applyFaults,
+  applyPathFaults,
+  type RequestConnection,
+  type RequestEnv,
+  type RequestFaults,
+} from '../faults/apply-faults.ts'
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
 import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
@@ -57,7 +63,7 @@ export interface RestApp {
 export function createRestApp(parts: RestParts): RestApp {
   const { world, clock, settings, keys, origin, offersLogin, pageLogin, callbackPage, faults, desk } = parts
   const authorization = new Authorization(keys, settings, world)
-  const app = new Hono<{ Bindings: RequestConnection }>()
+  const app = new Hono<RequestEnv>()
 
   app.use(applyPathFaults(faults))
   app.use(recordRequest(world, clock))

@@ -1,12 +1,13 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../clock.ts'
+import type { RequestEnv } from '../faults/apply-faults.ts'
 import type { RecordedRequest } from '../world/recording.ts'
 import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 import { keepBody, readBody } from './request-body.ts'
 
 /** Records every request on arrival, and its status once it is answered. */
-export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
+export function recordRequest(world: World, clock: Clock): MiddlewareHandler<RequestEnv> {
   return async (c, next) => {
     const at = clock.now()
     const { method } = c.req
@@ -25,6 +26,8 @@ export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
     world.requests.add(entry)
     await next()
     entry.status = c.res.status
+    const fault = c.get('fault')
+    if (fault !== undefined) entry.fault = fault
   }
 }
 

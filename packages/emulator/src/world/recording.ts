@@ -14,6 +14,8 @@ export interface RecordedRequest {
   body?: string
   /** 101 for an accepted chat connection, 0 as long as there is no answer, 499 when one side was gone before. */
   status: number
+  /** Id of the fault that answered it in place of the service, or broke its answer off. */
+  fault?: string
 }
 
 /** A list that forgets its oldest entries. It grows to twice its limit before it is cut, so that adding stays cheap. */
