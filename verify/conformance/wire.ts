@@ -222,11 +222,12 @@ export class Service {
     return { ...this.#parts.environment, ...place, clock: this.clock, console, ...this.#markedFetch() }
   }
 
-  /** Marks what explains a failure: only such a request names no method. One function, as agents of a process share it. */
+  /** Marks what explains a failure: only such a request has options, and no method among them. One function, as agents of a process share it. */
   #markedFetch(): Partial<Environment> {
     const { fetch = globalThis.fetch } = this.#parts.environment
     if (!this.#mayFail) return {}
-    this.#fetch ??= (input, init) => fetch(input, init?.method ? init : { ...init, headers: { [EXPLAINS]: '1' } })
+    this.#fetch ??= (input, init) =>
+      fetch(input, !init || init.method ? init : { ...init, headers: { [EXPLAINS]: '1' } })
     return { fetch: this.#fetch }
   }
 
@@ -381,7 +382,8 @@ const LONGEST_WAIT_MS = 4_000
 /** Whether something on the way has failed a call, rather than the host, its parts or its user. */
 function isOfNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const { status, httpStatus, reason, cause } = error as Error & Partial<Record<'status' | 'httpStatus' | 'reason', unknown>>
+  const { status, httpStatus, reason, cause } = error as Error &
+    Partial<Record<'status' | 'httpStatus' | 'reason', unknown>>
   return (status ?? httpStatus) !== undefined || reason === 'network' || reason === 'body' || isOfNetwork(cause)
 }
 
