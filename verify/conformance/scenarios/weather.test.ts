@@ -90,7 +90,8 @@ for (const name of ALL_WEATHERS) {
     plays(`an agent that must mask goes on after it: ${name}`, async service => {
       const agent = service.newAgent({ id: 'billing', masking: { required: true } })
       for (const fault of staying)
-        if (fault.kind !== 'refuse-upgrade') service.faults.add({ ...fault, route: 'GET *maskingpatterns*' } as StandingFault)
+        if (fault.kind !== 'refuse-upgrade')
+          service.faults.add({ ...fault, route: 'GET *maskingpatterns*' } as StandingFault)
       await passing(service, agent.initialize())
       await expect(passing(service, agent.send('one'))).rejects.toMatchObject({ reason: 'masking_unavailable' })
       service.faults.lift()
