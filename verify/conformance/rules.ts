@@ -808,8 +808,6 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a new conversation begins below the former in the chat element, with one line that says so, also to screen readers; what is above stays to read until the page is left, and the question before says so',
   'EL-117':
     'the teaser takes no message of a session for one of another session that has the same id, and stores no id of either',
-  'EL-118':
-    'the chat element announces the states of the messages that the user writes on this page, and none that an earlier page has left, whatever the clock of the device does',
   'EL-60':
     'keys with which the user writes in a text field of the chat element (characters, compositions, Enter, Backspace) do not reach bubbling listeners of the page; other keys, and those of slotted nodes and buttons, do',
   'EL-61':
@@ -824,7 +822,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'after fifteen seconds without a service the chat element says so, with "Try now" and the address of `support-email`; while it reconnects it shows when the next attempt follows',
   'EL-83': 'where the service has asked for a wait, the chat element shows it in place of "Try now"',
   'EL-84':
-    'the chat element announces messages of the user that are in doubt, were not sent, or were sent late, each change once, and what changes together as one sentence with the number',
+    'the chat element announces messages of the user that are in doubt, were not sent, or were sent late, each change once, whatever the clock of the device does, and what changes together as one sentence with the number',
   'EL-85': 'where a finger points, a tap on an option or a suggestion raises no keyboard',
   'EL-86':
     'what the user writes before the chat is loaded goes into a text field of the launcher, whose text, caret and focus the chat takes over; it presses no button, and is not for the next user',
@@ -971,9 +969,6 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 /** Rules of the playground's page, and rules of trust of the chat element. */
 const PAGE_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06', 'PLAY-12', 'SEC-101', 'SEC-106'])
 
-/** Rules of the chat element about the tokens of Markdown, which need no page. */
-const TOKEN_RULES = new Set(['EL-100', 'EL-101'])
-
 /** Every rule, with what proves it. */
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
@@ -982,7 +977,6 @@ export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => 
 }))
 
 function proofOf(id: string): Proof {
-  if (TOKEN_RULES.has(id)) return 'test'
   if (id.startsWith('EL-') || PAGE_RULES.has(id)) return 'page'
   return LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT)-/.test(id) ? 'test' : 'scenario'
 }

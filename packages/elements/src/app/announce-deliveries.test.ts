@@ -34,7 +34,7 @@ function setUp() {
   return { deliveries, settings, said, show }
 }
 
-it('[EL-118] announces a message that fails here, whatever the clock says', () => {
+it('[EL-84] announces a message that fails here, whatever the clock says', () => {
   const { show } = setUp()
   show('one: sent', 'answer')
   vi.setSystemTime(Date.now() - 3_600_000)
@@ -42,7 +42,7 @@ it('[EL-118] announces a message that fails here, whatever the clock says', () =
   expect(show('one: sent', 'answer', 'two: failed', 'three: unknown')).toEqual([en.unknown])
 })
 
-it('[EL-118] announces no state that an earlier page has left, whatever the clock says, and what becomes of it', () => {
+it('[EL-84] announces no state that an earlier page has left, whatever the clock says, and what becomes of it', () => {
   const { show } = setUp()
   expect(show()).toEqual([])
   // They come when the history does, and a clock was set forward before.
@@ -51,7 +51,7 @@ it('[EL-118] announces no state that an earlier page has left, whatever the cloc
   expect(show('zero: failed', 'one: sent', 'answer', 'two: acknowledged')).toEqual(['2 sent'])
 })
 
-it('[EL-118] announces the first message of a page that fails before the states are collected', () => {
+it('[EL-84] announces the first message of a page that fails before the states are collected', () => {
   const { deliveries, settings, said } = setUp()
   deliveries.update(list(), settings, false)
   deliveries.update(list('one: sending'), settings, false)
