@@ -11,9 +11,10 @@ const reply = () => [
   { content: 'What next?', role: 'follow up question agent', messageData: { options: ['Lights', 'Heating'] } },
 ]
 
-/** What the user has marked in the conversation, as a tab shows it. */
+/** What the user has marked in the present conversation, as a tab shows it. */
 const marksOf = ({ view }: { view: ConversationView }) => {
-  const { messages, unread } = view.getSnapshot()
+  const { messages: all, newSession, unread } = view.getSnapshot()
+  const messages = all.slice(1 + all.findIndex(({ id }) => id === newSession?.after))
   return {
     ratings: messages.flatMap(({ rating }) => rating ?? []),
     chosen: messages.flatMap(({ chosenOption }) => chosenOption ?? []),

@@ -151,7 +151,7 @@ describe('WebSocketImplementation on Node', () => {
       http.on('upgrade', (_request, net) => net.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 2\r\n\r\nno`))
       const { opened, errors, closed } = watch(await listen(http))
       await eventually(() => closed.length)
-      expect(closed).toEqual([{ code: 1006, reason: '', wasClean: false, httpStatus: status }])
+      expect(closed).toMatchObject([{ code: 1006, reason: '', wasClean: false, httpStatus: status }])
       expect(errors).toHaveLength(1)
       expect(opened).toEqual([])
     },
