@@ -104,7 +104,11 @@ function Menu({ settings, title }: { settings: ChatSettings; title: string }) {
     close()
     shownByView(action())
   }
-  const restart = act(() => view.restart())
+  const restart = () => {
+    // The focus moves on, to what the user does next.
+    setOpen(false)
+    shownByView(view.restart())
+  }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what its buttons have opened
     <div

@@ -118,6 +118,7 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
     expect(facts.names).toEqual([
       'a',
       'br',
+      'button',
       'code',
       'div',
       'h3',
