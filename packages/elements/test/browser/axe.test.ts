@@ -90,12 +90,12 @@ describe.skipIf(!hasChromium())('the rules of axe', () => {
     return found
   }
 
-  it('[EL-14] finds nothing in any state, in light and in dark', { timeout: 120_000 }, async () => {
+  it('[EL-14] finds nothing in any state, in light and in dark', { timeout: 240_000 }, async () => {
     const scenes = SCENES.filter(({ name }) => !REPEATED.has(name))
     expect(await checkAll(scenes, 'light', 'dark')).toEqual([])
   })
 
-  it('[EL-14] finds nothing in any language', { timeout: 120_000 }, async () => {
+  it('[EL-14] finds nothing in any language', { timeout: 240_000 }, async () => {
     const scenes = LANGUAGES.map(lang => ({ name: lang, ...inLanguage(lang) }))
     expect(await checkAll(scenes, 'light')).toEqual([])
   })
