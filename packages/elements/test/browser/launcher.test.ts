@@ -285,6 +285,8 @@ describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
         }),
     )
     await launcher(page).click()
+    // The panel rises, which moves what is in it.
+    await page.locator('dialog').evaluate(panel => Promise.all(panel.getAnimations().map(({ finished }) => finished)))
     const textOf = (name: string) =>
       page.locator(name).evaluate(node => {
         const range = document.createRange()
