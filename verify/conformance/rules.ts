@@ -550,7 +550,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-77':
     'a view says where the present session of a conversation begins, which knows nothing of what is above, until the transcript is cleared',
   'VIEW-79':
-    'each colleague who joins a live desk has a mark with the name, and each who leaves where the desk tells it, after which the user waits again; also after a reload',
+    'a mark names each colleague who joins a live desk, and each who leaves if the desk reports it; the user then waits again, also after a reload',
   'VIEW-80':
     'a DirectLine object reports a hand-over as accepted once a colleague has joined, and as initiated while the user waits for one',
   'VIEW-78':

@@ -83,7 +83,7 @@ describe('the chat transport', () => {
     await view.send(ASK)
     await eventually(() => desk.isOpen)
     await eventually(() => activities.some(({ name }) => name))
-    // Nobody has accepted it yet.
+    // The hand-over is requested, but not accepted yet.
     expect(activities.filter(({ name }) => name)).toMatchObject([{ name: 'handoff.initiate' }])
     desk.say('Good morning')
     await eventually(() => view.getSnapshot().messages.some(({ content }) => content === 'Good morning'))

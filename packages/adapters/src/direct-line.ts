@@ -83,7 +83,7 @@ interface Emitted {
   readonly place: number
   /** Id by which WebChat recognizes its own activity. */
   readonly clientId: unknown
-  /** Whether somebody has joined, for the mark of a live desk. */
+  /** For a mark of a live desk: whether a colleague has joined. */
   readonly hasJoined: boolean
   /** The same array for each activity of the message: WebChat shows the chosen thumb by its identity. */
   readonly entities: readonly object[]

@@ -70,7 +70,7 @@ export interface ConversationSnapshot {
   /** The visible messages in order: of the user, the agent and, with a live desk, the colleague. */
   readonly messages: readonly ConversationMessage[]
   /**
-   * Where the present session begins, if the conversation did not begin with it: after the service has forgotten or ended the one before,
+   * Where the present session begins, if the conversation did not begin with it: after the service has forgotten or ended the previous one,
    * or after `restart()`. Until the transcript is cleared, and on this page only.
    */
   readonly newSession: ConversationSession | undefined

@@ -124,7 +124,7 @@ function connectDesk(
   /** A colleague whose name is known has joined. */
   const join = (newName: string | undefined) => {
     name = newName
-    // What was said before is above the mark.
+    // Messages that arrived earlier come before the mark.
     if (isFollowed) {
       show()
       record.mark('desk_joined', name)

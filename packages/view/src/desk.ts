@@ -105,7 +105,7 @@ function createDesk(agent: AiAgent, platform: ViewPlatform, views: DeskViews, be
     return record.open !== undefined
   }
 
-  /** Continues with the desk of the page before. */
+  /** Continues with the desk of the previous page. */
   const reopen = async (parts: typeof present, { escalation, handle }: RecordedDesk) => {
     const { scope, tabs, offer } = parts
     const limit = new AbortController()

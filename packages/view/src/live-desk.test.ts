@@ -365,7 +365,7 @@ describe('a live desk that says who is there', () => {
     await leave()
   })
 
-  it('[VIEW-79] marks each colleague who joins, and who leaves where the desk tells it, at their places', async () => {
+  it('[VIEW-79] marks when each colleague joins, and when one leaves if the desk reports it', async () => {
     const { handedOver, desk, page } = setUp()
     const { view, leave } = await handedOver()
     const marks = (each: ConversationView) =>
@@ -394,7 +394,7 @@ describe('a live desk that says who is there', () => {
     desk.disconnect()
     await leave()
     const next = await page()
-    await eventually(() => next.view.getSnapshot().desk, 'the desk of the page before')
+    await eventually(() => next.view.getSnapshot().desk, 'the desk of the previous page')
     await turnEventLoop()
     expect(marks(next.view)).toEqual(expected)
     expect(next.view.getSnapshot().desk?.waitingSince).toBe(next.view.getSnapshot().messages.at(-1)?.time)
@@ -992,7 +992,7 @@ describe('a live desk and several views of its agent', () => {
     expect(desk).toMatchObject({ isOpen: false, ends: 0 })
     await leave()
     const next = await page()
-    await eventually(() => next.view.getSnapshot().desk, 'the desk of the page before')
+    await eventually(() => next.view.getSnapshot().desk, 'the desk of the previous page')
     await toShow(next.view, [...lines, 'user: my router is broken'])
     await next.leave()
   })

@@ -351,7 +351,7 @@ function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionI
   return `${sessionId} ${messageId}`
 }
 
-/** What was left, with the end of a chat with colleagues that was open. */
+/** The messages of the previous conversation. A chat with colleagues that was still open ends there. */
 function closed(items: readonly ConversationMessage[]): readonly ConversationMessage[] {
   const { id, time } = items.at(-1) ?? {}
   const isOpen = (items.findLast(({ mark }) => mark)?.mark ?? 'desk_closed') !== 'desk_closed'

@@ -27,7 +27,7 @@ const ASKING = () => [
 ]
 
 describe('a new conversation of the user', () => {
-  it('[VIEW-78] begins below the messages of the one before, with one line, which stay until they are cleared', async () => {
+  it('[VIEW-78] begins below the previous conversation, with one line, and keeps that until it is cleared', async () => {
     const { openView, clock, session } = setUpView()
     const { view, agent } = await openView()
     await say(view, 'hello', 2)
@@ -159,7 +159,7 @@ describe('a new conversation of the user', () => {
     await agent.destroy()
   })
 
-  it('[VIEW-78] keeps the chat with a colleague to read, in each view, and neither opens nor tells its desk of it', async () => {
+  it('[VIEW-78] keeps the chat with a colleague readable in each view, and neither reopens its desk nor passes the chat on to a new one', async () => {
     const { openView, show, clock, emulator, session } = setUpView({ reply: handingOver })
     const desk = new ScriptedDesk()
     const { agent, view: plain } = await openView()

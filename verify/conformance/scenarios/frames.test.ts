@@ -80,7 +80,7 @@ verifiesOnEachWire(
     expect(new Set(typed).size).toBe(5)
     expect(journal.of('closed')).toEqual([])
 
-    // Each event carries the data of its kind.
+    // Each event has the data of its type.
     expect(journal.of('agentMessage').filter(({ message }) => message.showOptions)[0]?.message.options).toEqual([
       'Model A',
       'Model B',

@@ -87,7 +87,7 @@ for (const name of ALL_WEATHERS) {
     })
 
   if (staying)
-    plays(`an agent that must mask goes on after it: ${name}`, async service => {
+    plays(`an agent that must mask continues afterwards: ${name}`, async service => {
       const agent = service.newAgent({ id: 'billing', masking: { required: true } })
       for (const fault of staying)
         if (fault.kind !== 'refuse-upgrade')
@@ -123,7 +123,7 @@ for (const name of ALL_WEATHERS) {
     })
 
   if (staying)
-    plays(`a conversation goes on after it, and loses no message: ${name}`, async service => {
+    plays(`a conversation continues afterwards, and loses no message: ${name}`, async service => {
       const agent = await service.connectedAgent()
       await passing(service, agent.ask('one'))
       for (const fault of staying) service.faults.add(fault)

@@ -17,7 +17,7 @@ type Act =
   | {
       readonly do: 'connect' | 'disconnect' | 'restart' | 'initialize' | 'send' | 'set context' | 'supply' | 'sign out'
     }
-  /** The page is reloaded, or crashes, and the next one goes on with its storage. */
+  /** The page is reloaded or crashes. The next page has its storage. */
   | { readonly do: 'reload' | 'crash' }
   /** What the service does. */
   | { readonly do: 'forget' | 'end' | 'break' | 'restart service' }
@@ -96,7 +96,7 @@ class Conversation {
       await this.clock.advance(2_500)
       this.#agent = this.#load()
     } else if (act.do === 'crash') {
-      // Nobody waits for the calls of a page that has ended.
+      // Calls of a page that has ended never settle.
       this.#open = []
       this.#agent = this.#load()
     } else if (act.do === 'wait') await this.clock.advance(act.ms)
@@ -112,7 +112,7 @@ class Conversation {
     else if (act.do === 'weather') faults.add(PASSING[act.which % PASSING.length] as (typeof PASSING)[number])
   }
 
-  /** The conversation goes on once the service is well. */
+  /** Lifts all faults, and checks that the conversation continues. */
   async #finish(): Promise<void> {
     const { faults, world } = this.emulator
     faults.lift()

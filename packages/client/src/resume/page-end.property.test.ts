@@ -102,7 +102,7 @@ class Visits {
   readonly sessions = new Map<User, string | undefined>()
   readonly problems: string[] = []
 
-  /** States with which a message is no longer owed: without receipts nobody knows what becomes of one that was sent. */
+  /** States after which the pages owe the user nothing more. Without receipts, the outcome of a sent message stays unknown. */
   readonly #final: RegExp
 
   constructor(capabilities: readonly ('receipts' | 'resume')[]) {
@@ -156,7 +156,7 @@ class Visits {
     await this.clock.advance(20_000)
   }
 
-  /** Opens a page of a user that goes on until everything is said; checks what the user finds. */
+  /** Opens a last page of a user, lets it send what is left, and checks what the user sees. */
   async finish(user: User): Promise<void> {
     const tab = this.browser.open()
     const agent = this.#open(user, tab, this.store)
@@ -225,7 +225,8 @@ class Visits {
 
   #note(user: User, { id, state }: DeliveryUpdate): void {
     const message = this.messages.get(id)
-    if (message && message.user !== user) this.problems.push(`${user} is told that ${message.text} is ${state}`)
+    if (message && message.user !== user)
+      this.problems.push(`${user} receives the state of another user: ${message.text} ${state}`)
     message?.states.push(state)
   }
 

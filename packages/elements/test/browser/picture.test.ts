@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium())('an image of an answer', () => {
     expect(await enlarged(page).evaluate(node => node.getAnimations({ subtree: true }).length)).toBe(0)
   })
 
-  it('[EL-56] stays enlarged while another answer arrives, and is gone with its user', async () => {
+  it('[EL-56] stays open while another answer arrives, and closes when the user signs out', async () => {
     const keepAgent = () =>
       addEventListener('aiagent-ready', event =>
         Object.assign(globalThis, { agent: (event as CustomEvent).detail.agent }),
