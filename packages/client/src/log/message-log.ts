@@ -419,9 +419,12 @@ export class MessageLog {
     return records
   }
 
-  /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */
+  /**
+   * What this page has written without evidence so far, the `unknown` ones included, in the order of the first writes. Of what
+   * another tab has written, that tab decides.
+   */
   get unproven(): DeliveryRecord[] {
-    return [...this.#unknown, ...this.sent].sort(byOrder)
+    return [...this.#unknown, ...this.sent].filter(({ elsewhere }) => !elsewhere).sort(byOrder)
   }
 
   /** What the conversation has, written or queued, by this page or another tab, in no order. */

@@ -97,7 +97,13 @@ export class LogReplica {
     // The one of this tab.
     if (known && !isElsewhere(known)) return
     if (owner !== from && state) {
-      if (known) return this.#learn(known, from, state, reason)
+      if (known) {
+        // A tab repeats what became of another one's message. Of the rest it may know less than this one.
+        const isOutcome = hasEnded(state) || (from === this.#link.leader && isSettled(state))
+        const isWrite = known.state === 'queued' && state === 'sent'
+        if (isOutcome || isWrite) this.#set(known, state, reason, said)
+        return
+      }
       this.#link.watch(owner)
       if (!hasEnded(state) && from !== this.#link.leader) this.#recallSoon()
     }
@@ -105,20 +111,13 @@ export class LogReplica {
     else this.#add(owner, message)
     if (state === undefined) return
     // A tab repeats what it knew when it was asked.
-    if (this.#arrived.delete(said.id)) this.update(owner, said.id, 'acknowledged', undefined, said.timestamp)
-    else this.update(owner, said.id, state, reason, said.timestamp)
+    if (this.#arrived.delete(said.id)) this.update(owner, said.id, 'acknowledged', undefined, said)
+    else this.update(owner, said.id, state, reason, said)
   }
 
   #noteArrived(id: string): void {
     this.#arrived.add(id)
     if (this.#arrived.size > SETTLED_LIMIT) for (const oldest of this.#arrived) return void this.#arrived.delete(oldest)
-  }
-
-  /** A tab repeats what became of another one's message. Of the rest it may know less than this one. */
-  #learn(known: ElsewhereRecord, from: string, state: TabState, reason: DeliveryReason | undefined): void {
-    const isOutcome = hasEnded(state) || (from === this.#link.leader && isSettled(state))
-    const isWrite = known.state === 'queued' && state === 'sent'
-    if (isOutcome || isWrite) this.#set(known, state, reason)
   }
 
   /** Reports messages that arrive after this tab has left the tabs that sent them: it does not learn what becomes of them. */
@@ -156,16 +155,20 @@ export class LogReplica {
     this.#openedAt = this.#now
   }
 
-  /** The tab that sent it reports its delivery. */
-  update(owner: string, id: string, state: TabState, reason?: DeliveryReason, sentAt = this.#now): void {
+  /**
+   * The tab that sent it reports its delivery.
+   *
+   * @param said the message, where it was sent before
+   */
+  update(owner: string, id: string, state: TabState, reason?: DeliveryReason, said?: SaidMessage): void {
     const record = this.#parts.log.find(id)
     if (!record && state === 'acknowledged') this.#noteArrived(id)
     if (!record || !isElsewhere(record)) return
     const { elsewhere } = record
     elsewhere.owner = owner
-    elsewhere.sentAt = sentAt
+    elsewhere.sentAt = said?.timestamp ?? this.#now
     if (!isSettled(state) && state !== record.state) elsewhere.isInHistory = elsewhere.isLeft = false
-    this.#set(record, state, reason)
+    this.#set(record, state, reason, said)
   }
 
   // ── Messages of before: a browser may drop what is posted to a page that it has stopped ───────────────────────────
@@ -381,8 +384,12 @@ export class LogReplica {
     for (const record of [...log.elsewhere]) outbox.ledger.settle(record, 'unknown', reason)
   }
 
-  /** Returns whether the state has changed. Another tab may report what it knew before there was an outcome. */
-  #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined): boolean {
+  /**
+   * Returns whether the state has changed. Another tab may report what it knew before there was an outcome.
+   *
+   * @param said the message, where it was sent before: perhaps in an earlier session, in which alone it may be repeated
+   */
+  #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined, said?: SaidMessage): boolean {
     const { state: previous } = record
     const { log, outbox, scope } = this.#parts
     const { ledger } = outbox
@@ -394,7 +401,7 @@ export class LogReplica {
     }
     if (isSettled(state)) ledger.settle(record, state, reason)
     else if (state === 'sent') {
-      const { sessionId } = scope.facts
+      const { sessionId } = said ?? scope.facts
       log.elsewhere.add(record)
       record.written = writtenElsewhere(sessionId === undefined ? undefined : fnv1a(sessionId))
       record.isUnreported = true
