@@ -52,9 +52,11 @@ export function createConversationView(agent: AiAgent, options: ConversationView
       return joinDesk(agent, store, platform, options.passesConversation === false ? alone : escalate, before)
     }
   }
-  const loadSignals = async (since: number) => {
+  const loadSignals = async () => {
+    const written = new Set(agent.getTranscript({ direction: 'sent' }).map(({ message }) => message.messageId))
+    const begun = { time: platform.now(), written }
     const { createSignals } = await import('./signals.ts')
-    return () => createSignals(agent, store, platform, listeners, since)
+    return () => createSignals(agent, store, platform, listeners, begun)
   }
   const desk = options.escalate && load('live desk', loadDesk(options.escalate), part => part.remove(store))
   const listeners = new Set<SignalListener>()
@@ -68,7 +70,7 @@ export function createConversationView(agent: AiAgent, options: ConversationView
     onSignal(listener: SignalListener) {
       const entry: SignalListener = signal => listener(signal)
       listeners.add(entry)
-      if (!hasSignals) void load('signals', loadSignals(platform.now()), part => part.destroy())
+      if (!hasSignals) void load('signals', loadSignals(), part => part.destroy())
       hasSignals = true
       return () => void listeners.delete(entry)
     },

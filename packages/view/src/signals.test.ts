@@ -158,6 +158,23 @@ describe('the signals of a view', () => {
     await agent.destroy()
   })
 
+  it('[VIEW-48] miss nothing that is written after the clock of the device was set back, and repeat nothing', async () => {
+    const { load, show, clock } = setUpView()
+    const { agent } = load()
+    const view = show(agent)
+    const signals = record(view)
+    clock.shiftWallClock(-3_600_000)
+    const sent = view.send('hello')
+    await view.start()
+    await sent
+    await eventually(() => signals.length === 3, 'the answer')
+    expect(namesOf(signals)).toEqual(FUNNEL)
+    await say(view, 'again', 4)
+    expect(namesOf(signals)).toEqual([...FUNNEL, 'answered'])
+    await view.destroy()
+    await agent.destroy()
+  })
+
   it('[VIEW-48] are reported by one of the tabs of a conversation, and by another one when that ends', async () => {
     const { openTab, until, clock } = setUpDeskTabs()
     const all: string[] = []

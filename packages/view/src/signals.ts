@@ -46,14 +46,14 @@ const MOST_WAITING = 100
  * them: another one continues when it ends.
  *
  * @param listeners the present listeners
- * @param since when the first of them was added: what was written before is not reported
+ * @param begun when the first of them was added, and the ids of what the user had written by then, which is not reported
  */
 export function createSignals(
   agent: AiAgent,
   { list, save, stored }: ViewStore,
   { locks, now, setTimer }: ViewPlatform,
   listeners: ReadonlySet<SignalListener>,
-  since: number,
+  begun: { readonly time: number; readonly written: ReadonlySet<string | undefined> },
 ): { destroy(): void } {
   /** Undefined until what is stored was read. */
   let marks: Marks | undefined
@@ -61,7 +61,7 @@ export function createSignals(
   let known: ConversationEscalation | undefined
   /** Whether the conversation was cleared, and the next one has not begun. */
   let isCleared = false
-  /** Whether the user of the first listener has left. */
+  /** Whether the user of the first listener has left. What the next one writes has other ids. */
   let hasLeft = false
   let session: string | undefined
   /** Gives the lock of the session back. */
@@ -162,9 +162,11 @@ export function createSignals(
 
   const isOfUser = ({ direction, message }: TranscriptEntry) => direction === 'sent' && message.role === HUMAN
 
-  /** Whether the user wrote it on this page, after the first listener was added. Other times are those of other clocks. */
-  const isNew = (entry: TranscriptEntry) =>
-    isOfUser(entry) && entry.timestamp >= since && agent.delivery(entry.message.messageId ?? '') !== undefined
+  /** Whether the user wrote it on this page, after the first listener was added. No time shows that: clocks are set. */
+  const isNew = (entry: TranscriptEntry) => {
+    const { messageId = '' } = entry.message
+    return isOfUser(entry) && !begun.written.has(messageId) && agent.delivery(messageId) !== undefined
+  }
 
   /** Reports what has become of the last question without an answer. A history may name it by another id. */
   const settle = () => {
@@ -191,7 +193,7 @@ export function createSignals(
     if (signal.aborted || marks || agent.status.phase.at !== 'ready') return
     marks = marksOf(signals)
     takeOver()
-    if (marks.openedAt === undefined && !marks.hasFirst) open(hasLeft ? now() : since)
+    if (marks.openedAt === undefined && !marks.hasFirst) open(hasLeft ? now() : begun.time)
     if (marks.asked) settle()
     else reportFrom(agent.getTranscript().findIndex(isNew))
   }
@@ -211,7 +213,6 @@ export function createSignals(
       if (at === 'leaving') {
         end()
         hasLeft = true
-        since = now()
       }
       if (at === 'destroyed') end()
     }),
