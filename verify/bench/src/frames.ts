@@ -40,15 +40,24 @@ export function outboundTexts(bytes: number, count = 64): string[] {
   return Array.from({ length: count }, (_, index) => String(index).padEnd(4) + text(bytes - overhead - 4))
 }
 
-/** Frames of the agent with that many bytes each. */
-export function inboundFrames(bytes: number, count = 64): string[] {
-  const frame = (index: number, content: string) =>
+/** Number of the next frame: no two have the same id, since a client drops an answer that it has as a repetition. */
+let next = 0
+
+/** Makes frames of the agent with that many bytes each. */
+export function inboundFrame(bytes: number): () => string {
+  const frame = (content: string) =>
     JSON.stringify({
-      messageId: `m-${String(index).padStart(4, '0')}`,
+      messageId: 'm-########',
       persona: PERSONA.AGENT,
       role: ROLE.CUSTOMER_SUPPORT,
-      timestamp: 1_790_000_000_000 + index,
+      timestamp: 1_790_000_000_000,
       content,
     })
-  return Array.from({ length: count }, (_, index) => frame(index, text(bytes - frame(index, '').length)))
+  const [head, tail] = frame(text(bytes - frame('').length)).split('########')
+  return () => `${head}${String(next++).padStart(8, '0')}${tail}`
+}
+
+/** So many frames of the agent with that many bytes each. */
+export function inboundFrames(bytes: number, count: number): string[] {
+  return Array.from({ length: count }, inboundFrame(bytes))
 }

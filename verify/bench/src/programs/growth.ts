@@ -3,7 +3,7 @@
 import { finish, parameters } from '@aiagent/test-support/program'
 import { connected, makeObservedAgent } from '../clients/library-client.ts'
 import { MEMORY_ENDPOINT, MemorySocket, memoryEnvironment } from '../clients/memory-service.ts'
-import { inboundFrames, outboundTexts } from '../frames.ts'
+import { inboundFrame, outboundTexts } from '../frames.ts'
 import { heapInUse } from '../heap.ts'
 
 /** Bytes. */
@@ -18,7 +18,7 @@ const { messages, maxEntries } = await parameters<{ messages: number; maxEntries
 const agent = await connected(
   makeObservedAgent(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, memoryEnvironment()),
 )
-const frames = inboundFrames(500)
+const answer = inboundFrame(500)
 const texts = outboundTexts(120)
 let answers = 0
 agent.on('agentMessage', () => answers++)
@@ -37,6 +37,6 @@ await finish(result)
 async function converse(count: number): Promise<void> {
   for (let index = 0; index < count / 2; index++) {
     await agent.send(texts[index % texts.length] ?? '')
-    MemorySocket.last?.receive(frames[index % frames.length] ?? '')
+    MemorySocket.last?.receive(answer())
   }
 }

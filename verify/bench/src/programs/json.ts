@@ -24,7 +24,7 @@ const { way, bytes, messages, rounds } = await parameters<JsonParameters>()
 const agent = await connected(makeObservedAgent(MEMORY_ENDPOINT, {}, memoryEnvironment()))
 const socket = MemorySocket.last
 if (!socket) throw new Error('The agent has opened no socket.')
-const texts = way === 'out' ? outboundTexts(bytes) : inboundFrames(bytes)
+let texts = outboundTexts(bytes)
 let characters = 0
 agent.on('agentMessage', ({ payload }) => {
   characters += payload.message.content?.length ?? 0
@@ -53,6 +53,7 @@ const WARM_UP_ROUNDS = 20
 const result: JsonResult = { json: [], library: [] }
 for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
   for (const [side, work] of inTurn(round)) {
+    if (way === 'in') texts = inboundFrames(bytes, messages)
     const before = process.cpuUsage()
     await work()
     const { user, system } = process.cpuUsage(before)

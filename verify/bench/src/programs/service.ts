@@ -8,7 +8,7 @@ import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
 import { parameters, tell } from '@aiagent/test-support/program'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { DESK, deskRoutes } from '../desk-records.ts'
-import { DONE, ECHO, inboundFrames, READY } from '../frames.ts'
+import { DONE, ECHO, inboundFrame, READY } from '../frames.ts'
 import type { Timeline } from '../timeline.ts'
 
 /** `delayMs`: how long each answer and each upgrade waits. `pages`: a folder with the files of a page, which wait as long. */
@@ -51,6 +51,7 @@ const timeline: Timeline = []
 process.on('message', report)
 let endpoint = ''
 let sessions = 0
+let answers = 0
 let routes: Record<string, () => unknown> = {}
 server.listen(0, '127.0.0.1', () => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -144,7 +145,7 @@ function converse(chat: WebSocket, socket: Duplex): void {
     else if (command === '#bytes') {
       countBytes(socket, Number(count), () => say(chat, DONE))
       say(chat, READY)
-    } else if (command === '#push') push(chat, inboundFrames(Number(bytes)), Number(count))
+    } else if (command === '#push') push(chat, inboundFrame(Number(bytes)), Number(count))
   })
   chat.on('error', () => chat.terminate())
 }
@@ -164,16 +165,17 @@ function countBytes(socket: Duplex, count: number, done: () => void): void {
   socket.on('data', counter)
 }
 
-function push(chat: WebSocket, frames: readonly string[], count: number): void {
+function push(chat: WebSocket, frame: () => string, count: number): void {
   if (chat.readyState !== chat.OPEN) return
   let left = count
   if (chat.bufferedAmount < PUSH_CONGESTED_BYTES) {
-    for (let burst = Math.min(left, PUSH_BURST); burst > 0; burst--, left--)
-      chat.send(frames[left % frames.length] ?? '')
+    for (let burst = Math.min(left, PUSH_BURST); burst > 0; burst--, left--) chat.send(frame())
   }
-  if (left > 0) setImmediate(() => push(chat, frames, left))
+  if (left > 0) setImmediate(() => push(chat, frame, left))
 }
 
 function say(chat: WebSocket, content: string): void {
-  chat.send(JSON.stringify({ messageId: 'b-1', persona: PERSONA.AGENT, role: ROLE.CUSTOMER_SUPPORT, content }))
+  chat.send(
+    JSON.stringify({ messageId: `b-${++answers}`, persona: PERSONA.AGENT, role: ROLE.CUSTOMER_SUPPORT, content }),
+  )
 }
