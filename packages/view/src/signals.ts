@@ -162,7 +162,7 @@ export function createSignals(
 
   const isOfUser = ({ direction, message }: TranscriptEntry) => direction === 'sent' && message.role === HUMAN
 
-  /** Whether the user wrote it on this page, after the first listener was added. No time shows that: clocks are set. */
+  /** Whether the user wrote it on this page, after the first listener was added. Times do not show it: a clock may be set back. */
   const isNew = (entry: TranscriptEntry) => {
     const { messageId = '' } = entry.message
     return isOfUser(entry) && !begun.written.has(messageId) && agent.delivery(messageId) !== undefined

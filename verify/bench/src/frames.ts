@@ -40,7 +40,7 @@ export function outboundTexts(bytes: number, count = 64): string[] {
   return Array.from({ length: count }, (_, index) => String(index).padEnd(4) + text(bytes - overhead - 4))
 }
 
-/** Number of the next frame: no two have the same id, since a client drops an answer that it has as a repetition. */
+/** Number of the next frame: each has another id, since a client drops an answer that it already has. */
 let next = 0
 
 /** Makes frames of the agent with that many bytes each. */

@@ -420,8 +420,8 @@ export class MessageLog {
   }
 
   /**
-   * What this page has written without evidence so far, the `unknown` ones included, in the order of the first writes. Of what
-   * another tab has written, that tab decides.
+   * What this page has written without evidence so far, the `unknown` ones included, in the order of the first writes.
+   * Messages of another tab are not among them: only that tab sends them again.
    */
   get unproven(): DeliveryRecord[] {
     return [...this.#unknown, ...this.sent].filter(({ elsewhere }) => !elsewhere).sort(byOrder)

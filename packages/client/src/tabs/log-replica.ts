@@ -158,7 +158,7 @@ export class LogReplica {
   /**
    * The tab that sent it reports its delivery.
    *
-   * @param said the message, where it was sent before
+   * @param said the message, if it was sent before this report
    */
   update(owner: string, id: string, state: TabState, reason?: DeliveryReason, said?: SaidMessage): void {
     const record = this.#parts.log.find(id)
@@ -387,7 +387,7 @@ export class LogReplica {
   /**
    * Returns whether the state has changed. Another tab may report what it knew before there was an outcome.
    *
-   * @param said the message, where it was sent before: perhaps in an earlier session, in which alone it may be repeated
+   * @param said the message, if it was sent before this report. Its session may be an earlier one; it is repeated in no other
    */
   #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined, said?: SaidMessage): boolean {
     const { state: previous } = record

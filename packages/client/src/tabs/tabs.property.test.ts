@@ -121,7 +121,7 @@ describe.each([
       [at(1, 'send'), at(1, 'crash'), at(1, 'reload'), at(1, 'freeze'), at(0, 'send', 4_000)],
     ],
     [
-      'send a message in no other session again that was sent before a page was loaded',
+      'send a message again only in the session in which it was sent',
       [
         ...[at(3, 'open'), at(4, 'send'), at(2, 'restart'), at(5, 'reload', 20)],
         ...[at(3, 'deafen'), at(2, 'close', 4_000)],
