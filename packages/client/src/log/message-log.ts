@@ -419,12 +419,9 @@ export class MessageLog {
     return records
   }
 
-  /**
-   * What this page has written without evidence so far, the `unknown` ones included, in the order of the first writes.
-   * Messages of another tab are not among them: only that tab sends them again.
-   */
+  /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */
   get unproven(): DeliveryRecord[] {
-    return [...this.#unknown, ...this.sent].filter(({ elsewhere }) => !elsewhere).sort(byOrder)
+    return [...this.#unknown, ...this.sent].sort(byOrder)
   }
 
   /** What the conversation has, written or queued, by this page or another tab, in no order. */

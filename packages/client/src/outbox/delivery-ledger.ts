@@ -116,8 +116,9 @@ export class DeliveryLedger {
     return isWrittenIn(entry, this.#scope.facts.sessionId)
   }
 
-  /** Whether an entry without evidence is sent again by itself. */
+  /** Whether an entry without evidence is sent again by itself. Only the tab that wrote a message does so. */
   isSentAgain(entry: DeliveryRecord): boolean {
+    if (entry.elsewhere) return false
     const isSafe = this.hasKey(entry) && this.isOfSession(entry) && !entry.trace
     return isSafe || (this.#isAtLeastOnce && entry.isInDoubt === true)
   }
