@@ -100,14 +100,9 @@ function Menu({ settings, title }: { settings: ChatSettings; title: string }) {
     setOpen(false)
     button.current?.focus()
   }
-  const act = (action: () => Promise<unknown>) => () => {
-    close()
-    shownByView(action())
-  }
-  const restart = () => {
-    // The focus moves on, to what the user does next.
+  const act = (action: Promise<unknown>) => {
     setOpen(false)
-    shownByView(view.restart())
+    shownByView(action)
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what its buttons have opened
@@ -137,7 +132,7 @@ function Menu({ settings, title }: { settings: ChatSettings; title: string }) {
           {isAsking ? (
             <>
               <p id="restart-ask">{strings.restartAsk}</p>
-              <button type="button" onClick={event => isFirstClick(event) && restart()}>
+              <button type="button" onClick={event => isFirstClick(event) && act(view.restart())}>
                 <Icon name="restart" />
                 {strings.restart}
               </button>
@@ -148,7 +143,13 @@ function Menu({ settings, title }: { settings: ChatSettings; title: string }) {
             </>
           ) : (
             <>
-              <button type="button" onClick={act(() => downloadConversation(settings, title))}>
+              <button
+                type="button"
+                onClick={() => {
+                  act(downloadConversation(settings, title))
+                  button.current?.focus()
+                }}
+              >
                 <Icon name="download" />
                 {strings.download}
               </button>
