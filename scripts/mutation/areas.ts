@@ -48,27 +48,29 @@ function withTests(area: MutationArea, tests: readonly string[]): MutationArea {
 
 /** Quick tests of whole agents: portals, and the ends of an agent. */
 const WHOLE_AGENT = [
-  `${client}/ai-agent.{,page-end.,slow-queue.}test.ts`,
+  `${client}/agent/ai-agent.test.ts`,
+  `${client}/resume/{page-end,slow-queue}.test.ts`,
   `${client}/contact-center/contact-center*.test.ts`,
   `${client}/chat/closes.test.ts`,
 ]
 
 /** Quick tests of agents that ask, send and retry, also over a stored queue or `connectOnSend`, and whose session another tab takes. */
 const SENDING_AGENT = [
-  `${client}/log/{delivery,message-log}.test.ts`,
-  `${client}/ai-agent.{unknown-messages,stored-queue,slow-queue,page-end,context,resent-context}.test.ts`,
-  `${client}/ai-agent.{asking,history,transcript}.test.ts`,
+  `${client}/log/{bounds,delivery,message-log,transcript}.test.ts`,
+  `${client}/outbox/{asking,unknown-messages}.test.ts`,
+  `${client}/resume/{page-end,sign-out,slow-queue,stored-queue}.test.ts`,
+  `${client}/conversation/history.test.ts`,
   `${client}/agent/lifecycle-calls.test.ts`,
-  `${client}/chat/closes.test.ts`,
-  `${client}/ai-agent.{resume-sign-out,tabs-ended,tabs-answered,tabs-taken}.test.ts`,
-  `${client}/ai-agent.bounds.test.ts`,
+  `${client}/chat/{closes,context,resent-context}.test.ts`,
+  `${client}/tabs/{answered,ended,taken}.test.ts`,
 ]
 
 /** Files of the conversation that tabs share, tried with agents in several tabs. */
 function tabs(...names: readonly string[]): MutationArea {
   return {
     files: names.map(name => `${client}/tabs/${name}.ts`),
-    tests: [`${client}/ai-agent.tabs{,-*}.test.ts`],
+    tests: [`${client}/tabs/*.test.ts`],
+    without: [`${client}/tabs/*.property.test.ts`],
   }
 }
 
@@ -91,7 +93,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
       files: [`${client}/resume/stored-queue.ts`, `${client}/storage/handed-over.ts`],
       tests: [`${client}/storage/handed-over.property.test.ts`],
     },
-    [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
+    [`${client}/resume/{stored,slow}-queue.test.ts`],
   ),
   'turn-taking': whole('outbox', 'turn-taking'),
   transcript: withTests(whole('log', 'message-log', 'delivery'), [
@@ -99,7 +101,9 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     ...SENDING_AGENT,
   ]),
   recovery: withTests(whole('conversation', 'recovery'), [
-    `${client}/ai-agent.{history,transcript,resume,tabs-ended,tabs-answered}.test.ts`,
+    `${client}/log/transcript.test.ts`,
+    `${client}/resume/resume.test.ts`,
+    `${client}/tabs/{answered,ended}.test.ts`,
   ]),
   reconcile: {
     files: ['reconcile', 'reconcile-pages'].map(name => `${client}/log/${name}.ts`),
@@ -129,7 +133,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/agent/page-sign-out.test.ts`,
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
-  resume: withTests(whole('resume', 'session-resume', 'stored-session'), [`${client}/ai-agent.resume{,-fate}.test.ts`]),
+  resume: whole('resume', 'session-resume', 'stored-session'),
   'tabs-sockets': tabs('socket-hub', 'tab-sockets'),
   'tabs-link': tabs('tab-link', 'tab-channel', 'tab-message', 'leadership', 'leader-watch'),
   'tabs-messages': tabs('log-replica', 'question-turn'),

@@ -314,12 +314,14 @@ describe.skipIf(!hasChromium())('the look of the elements', () => {
     const page = await open(CHAT)
     await write(page, 'wide')
     await page.locator('ai-agent-chat .code').waitFor()
-    const [bubble, table, code] = [
-      await box(page, '.agent .bubble'),
-      await box(page, '.table'),
-      await box(page, '.code'),
-    ]
-    expect(table.top - bubble.top).toBeCloseTo(bubble.bottom - code.bottom)
+    // All at once: the list may still be moving.
+    const [above, below] = await page.locator('ai-agent-chat .agent .bubble').evaluate(bubble => {
+      const [outer, table, code] = [bubble, ...bubble.querySelectorAll('.table, .code')].map(each =>
+        each.getBoundingClientRect(),
+      ) as [DOMRect, DOMRect, DOMRect]
+      return [table.top - outer.top, outer.bottom - code.bottom]
+    })
+    expect(above).toBeCloseTo(below as number)
   })
 
   it.each([

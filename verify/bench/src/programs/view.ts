@@ -72,8 +72,9 @@ function agentWith(count: number) {
     isConnected: () => true,
     explain: async () => [],
     maskContent: (text: string) => text,
+    previewMasking: (content: string) => ({ content, isBlocked: false }),
     delivery: () => undefined,
-    logger: { error: console.error },
+    logger: console,
   }
   const receive = (added: TranscriptEntry) => {
     entries.push(added)
