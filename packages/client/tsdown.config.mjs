@@ -9,7 +9,7 @@ const SHARED_FILES = [
   // class of strategies: on Node the files of the agent and of the strategies import each other, and both extend it at once.
   {
     name: 'base',
-    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|auth[\\/]own-strategy|platform[\\/](?:frame-limit|socket-pings)|conversation[\\/](?:message-handler|message-helpers))\.ts$|[\\/]protocol[\\/]src[\\/]chat[\\/](?:error-code|persona|role)\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:react-native|errors|auth[\\/]own-strategy|platform[\\/]socket-limits|conversation[\\/](?:message-handler|message-helpers))\.ts$|[\\/]protocol[\\/]src[\\/]chat[\\/](?:error-code|persona|role)\.ts$/,
     priority: 2,
   },
   // What else `import '@aiagent/client'` names, except the strategies of the option `auth`, and what the features import of it: a
@@ -27,7 +27,7 @@ const SHARED_FILES = [
   // What a page leaves for the next, for `resume`, `persistQueue` and `tabs`.
   {
     name: 'handed-over',
-    test: /[\\/]client[\\/]src[\\/](?:storage[\\/]handed-over|platform[\\/]locks|resume[\\/]stored-keys)\.ts$/,
+    test: /[\\/]client[\\/]src[\\/](?:storage[\\/]handed-over|platform[\\/]locks)\.ts$/,
   },
 ]
 

@@ -3,7 +3,6 @@ import { features } from '#features'
 import type { AgentStatus } from './agent/agent-status.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
-import type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/operation-options.ts'
 import { AgentParts } from './agent/parts.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { ContextAttributes } from './chat/context-store.ts'
@@ -549,4 +548,33 @@ export class AiAgent extends Subscribable<AgentEvents> {
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
     this.#parts.session.supply(id)
   }
+}
+
+/** Options of an operation that can be aborted. */
+export interface OperationOptions {
+  /** Aborts the operation, which rejects with code ABORTED. */
+  signal?: AbortSignal
+}
+
+/** Options of `updateAccessToken()`. */
+export interface UpdateAccessTokenOptions {
+  /**
+   * Whether the token belongs to another user. Needed only when the library cannot read issuer and subject from it.
+   *
+   * @default false
+   */
+  userChanged?: boolean
+}
+
+/** Options of `initialize()`. */
+export interface AiAgentInitializeOptions extends OperationOptions {
+  /** Initial context of the conversation, merged over `config.context`. */
+  context?: Record<string, unknown>
+  /**
+   * Whether the user may be asked to sign in, in a popup or by leaving the page. With false, a call that needs it rejects with
+   * an `AuthError`, reason `interaction_required`; call again with true within a click.
+   *
+   * @default true
+   */
+  interactive?: boolean
 }

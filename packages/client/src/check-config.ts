@@ -8,8 +8,8 @@ import { type Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
-import { NOTHING } from './util/nothing.ts'
 import { describeUnknownNames } from './util/unknown-names.ts'
+import { NOTHING } from './util/values.ts'
 
 /** The configuration with every default applied and every value checked. */
 export interface ResolvedConfig extends Readonly<Required<Pick<AiAgentConfig, keyof typeof DEFAULTS>>> {

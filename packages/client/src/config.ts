@@ -1,6 +1,6 @@
 import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
-import type { DeliveryMode } from './log/delivery-state.ts'
+import type { DeliveryMode } from './log/delivery.ts'
 import type { TranscriptConfig } from './log/entry.ts'
 import type { Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'

@@ -15,7 +15,7 @@ import type {
 } from './conversation/message-handler.ts'
 import type { AnySDKError } from './errors.ts'
 import type { InitializedAgent } from './facts.ts'
-import type { DeliveryUpdate } from './log/delivery-state.ts'
+import type { DeliveryUpdate } from './log/delivery.ts'
 import type { TranscriptEntry } from './log/entry.ts'
 import type { Message } from './log/message.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'

@@ -22,8 +22,8 @@ export {
 } from '@aiagent/protocol'
 export type { AgentPhase, AgentStatus, PendingChoice } from './agent/agent-status.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
-export type { AiAgentInitializeOptions, OperationOptions } from './agent/operation-options.ts'
 export { preload, preloadPkce } from './agent/preload.ts'
+export type { AiAgentInitializeOptions, OperationOptions } from './ai-agent.ts'
 export { AiAgent } from './ai-agent.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export {
@@ -129,8 +129,7 @@ export type {
   RecoverySource,
   UnreadableFrame,
 } from './events.ts'
-export type { Delivery } from './log/delivery.ts'
-export type { DeliveryReason, DeliveryState, DeliveryUpdate } from './log/delivery-state.ts'
+export type { Delivery, DeliveryReason, DeliveryState, DeliveryUpdate } from './log/delivery.ts'
 export type { TranscriptConfig, TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'
 export { Transcript } from './log/host-transcript.ts'
 export { Message, type MessageObject, type SendOptions, toMessage } from './log/message.ts'
@@ -148,8 +147,8 @@ export type { RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
 export type { AskOptions } from './outbox/outbox.ts'
-export type { Clock } from './platform/clock.ts'
 export type {
+  Clock,
   Environment,
   SocketCloseEvent,
   StorageLike,

@@ -1,4 +1,4 @@
-import { NOTHING } from './util/nothing.ts'
+import { NOTHING } from './util/values.ts'
 
 /** Deployment environments for which connector scripts are published. */
 export type EnvironmentName = 'dev' | 'qa' | 'non-prod' | 'prod'

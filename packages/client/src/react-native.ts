@@ -3,9 +3,10 @@
  *
  * @module
  */
-export { type AbortGlobals, completeAbortSignals } from './platform/abort-signals.ts'
 export {
+  type AbortGlobals,
   type AppStateLike,
+  completeAbortSignals,
   type NativeParts,
   type NetInfoLike,
   type NetInfoStateLike,

@@ -1,7 +1,7 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import type { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
-import type { DeliveryUpdate } from '../src/log/delivery-state.ts'
+import type { DeliveryUpdate } from '../src/log/delivery.ts'
 import type { CacheAdapter, CacheEntry } from '../src/storage/cache-adapter.ts'
 import { setUp } from './agent-harness.ts'
 

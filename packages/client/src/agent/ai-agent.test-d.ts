@@ -10,6 +10,7 @@ import type {
   ServerMessageData,
 } from '@aiagent/protocol'
 import { assertType, describe, expectTypeOf, it } from 'vitest'
+import type { UpdateAccessTokenOptions } from '../ai-agent.ts'
 import type { InitializedAgent } from '../facts.ts'
 import {
   type AgentAuthDetails,
@@ -32,7 +33,6 @@ import {
   type UserDetails,
   type UserProfile,
 } from '../index.ts'
-import type { UpdateAccessTokenOptions } from './operation-options.ts'
 
 describe('AiAgent', () => {
   const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })

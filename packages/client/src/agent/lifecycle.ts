@@ -1,7 +1,6 @@
 import type { UserProfile } from '@aiagent/protocol'
 import { features } from '#features'
-import type { InitializationResult } from '../contact-center/portal/gates.ts'
-import { needsPortal } from '../contact-center/portal/portal-flow.ts'
+import { type InitializationResult, needsPortal } from '../contact-center/portal/gates.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { abortedError, notInitialized, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
@@ -9,9 +8,16 @@ import { feature } from '../platform/feature.ts'
 import type { SignOutCause } from '../scope.ts'
 import { hasDatabase } from '../storage/cache-adapter.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { AgentPhase, AgentStatus, PendingChoice } from './agent-status.ts'
+import {
+  type AgentPhase,
+  type AgentStatus,
+  destroyedError,
+  type LifecycleOwner,
+  type PendingChoice,
+  READY,
+  type State,
+} from './agent-status.ts'
 import { isTemporary, repeatInitialize } from './initialize-retry.ts'
-import { destroyedError, type LifecycleOwner, READY, type State } from './lifecycle-state.ts'
 import type { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preload } from './preload.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { passing, sentTo, setUp } from '../../test/agent-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
-import type { DeliveryState } from '../log/delivery-state.ts'
+import type { DeliveryState } from '../log/delivery.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
 

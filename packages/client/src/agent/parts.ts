@@ -1,6 +1,5 @@
 import { features } from '#features'
-import { AuthenticationService } from '../auth/authentication-service.ts'
-import { storedUser } from '../auth/stored-user.ts'
+import { AuthenticationService, storedUser } from '../auth/authentication-service.ts'
 import { ReconnectPolicy } from '../chat/backoff.ts'
 import { Chat } from '../chat/chat.ts'
 import { ChatSession } from '../chat/chat-session.ts'

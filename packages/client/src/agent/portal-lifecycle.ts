@@ -15,8 +15,7 @@ import { type EnvironmentName, toEnvironmentName } from '../init-params.ts'
 import type { Outbox, OutboxParts } from '../outbox/outbox.ts'
 import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
-import type { PendingChoice } from './agent-status.ts'
-import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
+import { type Choosing, destroyedError, type LifecycleOwner, type PendingChoice } from './agent-status.ts'
 
 /** The parts of the agent that the contact center uses. */
 interface PortalParts extends Omit<OutboxParts, 'masking' | 'log' | 'liveness' | 'queue'> {

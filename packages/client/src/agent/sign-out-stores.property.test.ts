@@ -6,7 +6,7 @@ import { FakeBrowser } from '../../test/fake-browser.ts'
 import { HostStore } from '../../test/host-store.ts'
 import { CALLS as COMMON_CALLS, SECRET } from '../../test/sign-out-calls.ts'
 import { checkPlaces, type StorePlace } from '../../test/store-places.ts'
-import { sleep } from '../platform/clock.ts'
+import { sleep } from '../util/abort.ts'
 
 /*
  * As sign-out.property.test.ts, over what a host stores: slow stores, a stored queue, a resumed session and a

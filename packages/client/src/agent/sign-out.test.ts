@@ -10,9 +10,9 @@ import {
   setUp,
 } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
-import { sleep } from '../platform/clock.ts'
 import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { sleep } from '../util/abort.ts'
 
 /** An account agent with a token of a person, over one tab. */
 function setUpPerson() {

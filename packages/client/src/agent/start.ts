@@ -1,7 +1,7 @@
 import type { AgentDetails, UserDetails } from '@aiagent/protocol'
 import { features } from '#features'
 import { defaultScopes, hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
-import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
+import { needsPortal, usesPortalProfile } from '../contact-center/portal/gates.ts'
 import { ApiError, AuthError, type AuthErrorReason, abortedError, InitializationPipelineError } from '../errors.ts'
 import type { Deployment, LoadedAgent } from '../facts.ts'
 import type { FoundRules, MaskingUnavailableReason } from '../masking/masking.ts'
@@ -13,7 +13,7 @@ import type { AgentScope } from '../scope.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import { subjectFingerprint } from '../util/jwt.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)

@@ -8,13 +8,13 @@ import { FakeWindow } from '../../test/fake-window.ts'
 import { HostStore } from '../../test/host-store.ts'
 import { AiAgent } from '../ai-agent.ts'
 import { AnonymousAuthStrategy } from '../auth/anonymous-strategy.ts'
-import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import { ApiHelper } from '../rest/api-helper.ts'
 import type { CacheConfig } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
-import { fnv1a } from '../util/fnv1a.ts'
-import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import { sleep } from '../util/abort.ts'
+import { subjectFingerprint } from '../util/jwt.ts'
+import { fnv1a } from '../util/text.ts'
 
 /*
  * Agents that come and go in one page, of several users, deployments, kinds and options, over every store. What an operation

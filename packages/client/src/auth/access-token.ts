@@ -1,6 +1,6 @@
 import { type AccessTokenClaims, parseAccessTokenClaims } from '@aiagent/protocol'
-import type { Clock } from '../platform/clock.ts'
-import { jwtPayload } from '../util/jwt-payload.ts'
+import type { Clock } from '../platform/environment.ts'
+import { jwtPayload } from '../util/jwt.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
 
 /**

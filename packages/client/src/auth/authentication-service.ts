@@ -3,11 +3,12 @@ import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { AgentScope } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
+import { ANONYMOUS } from '../storage/keyed-store.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Era } from '../util/era.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
-import { Opaque } from '../util/opaque.ts'
+import { subjectFingerprint, tokenIn, whyNoToken } from '../util/jwt.ts'
+import { Opaque } from '../util/values.ts'
 import { renewalTime } from './access-token.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
 import type {
@@ -514,4 +515,20 @@ export class AuthenticationService extends Opaque {
     this.#era = this.#era.end(error)
     this.#source = { ...this.#source, anonymous: undefined, isAnonymousUntilLogin: false, isInitialized: false }
   }
+}
+
+/**
+ * The user of the session and of the queue that are stored: a fingerprint, or {@link ANONYMOUS}. Undefined without a token.
+ *
+ * @param token of another user than the present one
+ */
+export function storedUser(
+  { config }: Pick<AgentScope<never>, 'config'>,
+  authentication: AuthenticationService,
+  token = authentication.getCachedToken(),
+): string | undefined {
+  if (token === null) return undefined
+  // Tabs of an anonymous strategy share nothing with a user whose token the host supplied.
+  const isUser = !authentication.isAnonymousStrategy() || (config.tabs && authentication.hasUser)
+  return (isUser ? subjectFingerprint(token) : undefined) ?? ANONYMOUS
 }

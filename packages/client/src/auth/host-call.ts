@@ -1,8 +1,8 @@
 import { AuthError, SDKError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
-import { withoutTokens } from '../util/jwt-payload.ts'
+import { withoutTokens } from '../util/jwt.ts'
 
 /** How long a function of the host or of an identity library may take, in milliseconds. */
 const LIMIT_MS = 30_000

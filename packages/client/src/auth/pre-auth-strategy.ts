@@ -1,8 +1,8 @@
 import { AuthError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
+import type { Clock } from '../platform/environment.ts'
 import { Era } from '../util/era.ts'
-import { tokenIn, whyNoToken } from '../util/jwt-payload.ts'
+import { tokenIn, whyNoToken } from '../util/jwt.ts'
 import { ClockSkew } from './access-token.ts'
 import {
   ACCESS_TOKEN_REFRESH_BUFFER_MS,

@@ -1,5 +1,5 @@
 import { type AgentAuthDetails, DEFAULT_SCOPES, SCOPE } from '@aiagent/protocol'
-import { fnv1a } from '../util/fnv1a.ts'
+import { fnv1a } from '../util/text.ts'
 
 /** Scopes of OpenID itself, which belong to no API. */
 export const PROTOCOL_SCOPES: readonly string[] = ['openid', 'profile', 'offline_access']

@@ -15,9 +15,9 @@ import {
   type RateLimitCallback,
   TOKEN_WAIT_MS,
 } from '../platform/patient-fetch.ts'
-import { objectIn } from '../util/json.ts'
-import { tokenIn } from '../util/jwt-payload.ts'
-import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
+import { isLoopbackHost, isOnThisMachine } from '../util/address.ts'
+import { tokenIn } from '../util/jwt.ts'
+import { objectIn } from '../util/values.ts'
 import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig } from './auth-strategy.ts'
 
 /*

@@ -1,6 +1,5 @@
 import type { ResolvedConfig } from '../check-config.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Environment } from '../platform/environment.ts'
+import type { Clock, Environment } from '../platform/environment.ts'
 import type { Page } from '../platform/page.ts'
 import type { AgentScope } from '../scope.ts'
 import type { ConnectionState } from './connection-state.ts'

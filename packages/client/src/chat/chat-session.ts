@@ -6,8 +6,7 @@ import { getAiAgentSession, getPreviousTranscript } from '../rest/core-calls.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { ContextAttributes, ContextStore } from './context-store.ts'
-import { withPortalAttribute } from './portal-context.ts'
+import { type ContextAttributes, type ContextStore, withPortalAttribute } from './context-store.ts'
 import type { Transport } from './transport.ts'
 
 const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)

@@ -5,7 +5,7 @@ import { setUpConnection as setUp } from '../../test/connection-harness.ts'
 import { listen } from '../../test/fake-scope.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import type { ChatClosed } from '../events.ts'
-import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import { DEAD_CONNECTION_REASON } from '../platform/socket-limits.ts'
 
 const last = () => FakeWebSocket.last
 

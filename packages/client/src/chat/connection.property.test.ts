@@ -5,8 +5,8 @@ import { deferred, watch } from '../../test/chat-harness.ts'
 import { setUpConnection } from '../../test/connection-harness.ts'
 import { listen } from '../../test/fake-scope.ts'
 import { SDKError } from '../errors.ts'
+import type { SharedConversation } from '../scope.ts'
 import type { ConnectionState } from './connection-state.ts'
-import type { SharedConversation } from './shared-conversation.ts'
 import type { Transport, TransportListener } from './transport.ts'
 
 const DRAWING: Record<ConnectionState, ConnectionState[]> = {

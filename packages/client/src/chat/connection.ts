@@ -2,16 +2,15 @@ import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protoco
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, notInitialized, SDKError } from '../errors.ts'
 import type { ChatClosed, CloseCause } from '../events.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { SocketCloseEvent } from '../platform/environment.ts'
+import type { Clock, SocketCloseEvent } from '../platform/environment.ts'
+import { readRetryAfter } from '../platform/patient-fetch.ts'
 import {
+  DEAD_CONNECTION_REASON,
   FRAME_TOO_LARGE_CODE,
   FRAME_TOO_LARGE_REASON,
   FRAMES_WAIT_REASON,
   TOO_LARGE_PRIVATE_CODE,
-} from '../platform/frame-limit.ts'
-import { readRetryAfter } from '../platform/retry-after.ts'
-import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+} from '../platform/socket-limits.ts'
 import type { AgentScope } from '../scope.ts'
 import { requireSessionId } from '../session-id.ts'
 import { Era } from '../util/era.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withPortalAttribute } from './portal-context.ts'
+import { withPortalAttribute } from './context-store.ts'
 
 const added = { value: '5', type: 'string', notInLLM: true, description: 'Portal id to use' }
 

@@ -6,7 +6,7 @@ import {
   FRAME_TOO_LARGE_REASON,
   MAX_FRAME_LENGTH,
   TOO_LARGE_PRIVATE_CODE,
-} from '../platform/frame-limit.ts'
+} from '../platform/socket-limits.ts'
 
 /** Events of transports. `closed` is the last one of a transport, and occurs once. */
 export interface TransportListener {

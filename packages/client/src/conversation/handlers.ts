@@ -1,7 +1,7 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import { Opaque } from '../util/opaque.ts'
+import { Opaque } from '../util/values.ts'
 import {
   AgentMessageHandler,
   BaseMessageHandler,

@@ -3,11 +3,10 @@ import type { ChatObserver } from '../chat/connection.ts'
 import { MessageError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { type Message, receivedMessage } from '../log/message.ts'
-import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
+import { MAX_WAITING_LENGTH } from '../platform/socket-limits.ts'
 import type { AgentScope } from '../scope.ts'
 import { Era } from '../util/era.ts'
-import { Fifo } from '../util/fifo.ts'
-import { isPromiseLike } from '../util/is-promise-like.ts'
+import { isPromiseLike } from '../util/values.ts'
 import { emitInbound, emitUnreadable, historyOf, type InboundEventType } from './inbound-events.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { Recovery, RecoveryParts } from './recovery.ts'
@@ -175,4 +174,35 @@ function lengthOf(data: unknown): number {
 /** A custom handler's invalid result counts as no result. */
 function asResult(value: unknown): HandlerResult | undefined {
   return typeof value === 'object' && value !== null ? (value as HandlerResult) : undefined
+}
+
+/** How many empty places a list has at least before it is cut. */
+const LEAST_CUT = 1_000
+
+/** A queue whose front is removed without moving the rest. */
+export class Fifo<Item> {
+  /** From `#first` on; earlier places are empty. */
+  #items: (Item | undefined)[] = []
+  #first = 0
+
+  /** How many items wait. */
+  get size(): number {
+    return this.#items.length - this.#first
+  }
+
+  push(item: Item): void {
+    this.#items.push(item)
+  }
+
+  /** Removes the oldest item. */
+  shift(): Item | undefined {
+    if (this.size === 0) return undefined
+    const item = this.#items[this.#first]
+    this.#items[this.#first++] = undefined
+    if (this.#first > LEAST_CUT && this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
+      this.#first = 0
+    }
+    return item
+  }
 }

@@ -1,6 +1,6 @@
 import { encodeMessage, encodePing, PERSONA, ROLE } from '@aiagent/protocol'
 import { chatAddress } from '../chat/transport.ts'
-import { sleep } from '../platform/clock.ts'
+import { sleep } from '../util/abort.ts'
 import type { Examination } from './examination.ts'
 import { ProbeSocket } from './probe-socket.ts'
 import { failed, passed, skipped, type Verdict } from './report.ts'

@@ -1,6 +1,6 @@
-import { sleep } from '../platform/clock.ts'
 import type { StorageLike } from '../platform/environment.ts'
 import { isReachable, VIOLATION_WAIT_MS } from '../platform/network-failure.ts'
+import { sleep } from '../util/abort.ts'
 import type { Examination } from './examination.ts'
 import { failed, passed, skipped, type Verdict, warning } from './report.ts'
 

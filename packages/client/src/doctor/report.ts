@@ -1,4 +1,4 @@
-import { withoutTokens } from '../util/jwt-payload.ts'
+import { withoutTokens } from '../util/jwt.ts'
 
 /** How a check ended. `skipped`: it does not apply here, or a check that it depends on failed. */
 export type DoctorStatus = 'passed' | 'warning' | 'failed' | 'skipped'

@@ -4,8 +4,8 @@ import { fetchOAuthMetadata, planAnonymousToken, requestToken } from '../auth/to
 import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { ApiHelper } from '../rest/api-helper.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
-import { jwtPayload } from '../util/jwt-payload.ts'
-import { isLoopbackHost } from '../util/loopback.ts'
+import { isLoopbackHost } from '../util/address.ts'
+import { jwtPayload } from '../util/jwt.ts'
 import type { Examination } from './examination.ts'
 import { type DoctorCode, failed, passed, skipped, type Verdict, warning } from './report.ts'
 

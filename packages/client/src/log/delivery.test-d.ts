@@ -10,7 +10,7 @@ import type {
   Explanation,
   ExplanationCode,
 } from '../index.ts'
-import type { DeliveryMode, DeliveryOutcome } from './delivery-state.ts'
+import type { DeliveryMode, DeliveryOutcome } from './delivery.ts'
 
 describe('deliveries', () => {
   it('Delivery: a handle for an id that may be unknown', () => {

@@ -1,4 +1,4 @@
-import { Opaque } from '../util/opaque.ts'
+import { Opaque } from '../util/values.ts'
 import type { TranscriptConfig, TranscriptEntry, TranscriptOptions, TranscriptRow } from './entry.ts'
 import type { Message } from './message.ts'
 import { MessageLog } from './message-log.ts'

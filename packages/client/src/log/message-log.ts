@@ -1,7 +1,7 @@
 import { ROLE } from '@aiagent/protocol'
 import type { AgentScope } from '../scope.ts'
-import { isDeeperThan } from '../util/json.ts'
 import { sha256 } from '../util/sha256.ts'
+import { isDeeperThan } from '../util/values.ts'
 import { type DeliveryRecord, forgetText, RecordList, stateOf } from './delivery.ts'
 import type {
   TranscriptConfig,

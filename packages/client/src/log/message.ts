@@ -9,8 +9,8 @@ import {
   type ServerMessage,
 } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
-import { isDeeperThan } from '../util/json.ts'
+import type { Clock } from '../platform/environment.ts'
+import { isDeeperThan } from '../util/values.ts'
 
 /** Deeper message data may exceed the stack of `JSON.stringify`. */
 export const MAX_DATA_DEPTH = 100

@@ -1,8 +1,18 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { Opening } from '../chat/chat-session.ts'
 import type { ConnectionLoss } from '../chat/connection.ts'
-import { type DeliveryRecord, hasWordsOf, isSettled, isWrittenIn, type Question, stateOf } from '../log/delivery.ts'
-import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
+import {
+  type DeliveryOutcome,
+  type DeliveryReason,
+  type DeliveryRecord,
+  type DeliveryState,
+  type DeliveryUpdate,
+  hasWordsOf,
+  isSettled,
+  isWrittenIn,
+  type Question,
+  stateOf,
+} from '../log/delivery.ts'
 import type { Message } from '../log/message.ts'
 import { type MessageLog, OBSERVED_LIMIT } from '../log/message-log.ts'
 import { type FoundAnswer, findAnswer, findShown, type Point } from '../log/reconcile.ts'

@@ -2,7 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../../test/agent-harness.ts'
-import type { DeliveryMode, DeliveryOutcome, DeliveryUpdate } from '../log/delivery-state.ts'
+import type { DeliveryMode, DeliveryOutcome, DeliveryUpdate } from '../log/delivery.ts'
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('send' as const), count: fc.integer({ min: 1, max: 20 }) }) },

@@ -3,7 +3,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { receivedTexts, sendInDoubt, setUp } from '../../test/agent-harness.ts'
 import type { AiAgentConfig } from '../config.ts'
-import type { DeliveryState } from '../log/delivery-state.ts'
+import type { DeliveryState } from '../log/delivery.ts'
 
 const MESSAGES = 6_000
 const CUTS = 14

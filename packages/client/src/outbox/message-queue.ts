@@ -1,4 +1,4 @@
-import { Opaque } from '../util/opaque.ts'
+import { Opaque } from '../util/values.ts'
 /** An outbound message that waits for the connection. */
 export interface QueuedMessage {
   /** The sender's id of the message. */

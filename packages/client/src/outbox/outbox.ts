@@ -1,5 +1,5 @@
 import { EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
-import { storedUser } from '../auth/stored-user.ts'
+import { storedUser } from '../auth/authentication-service.ts'
 import type { Chat, ChatParts } from '../chat/chat.ts'
 import type { Opening } from '../chat/chat-session.ts'
 import type { ChatObserver, ConnectionLoss } from '../chat/connection.ts'
@@ -8,8 +8,16 @@ import type { ContextStore } from '../chat/context-store.ts'
 import type { Liveness } from '../chat/liveness.ts'
 import type { Transport } from '../chat/transport.ts'
 import { abortedError, MessageError, SDKError } from '../errors.ts'
-import { createRecord, Delivery, type DeliveryRecord, type Question, type Reply, stateOf } from '../log/delivery.ts'
-import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
+import {
+  createRecord,
+  Delivery,
+  type DeliveryOutcome,
+  type DeliveryReason,
+  type DeliveryRecord,
+  type Question,
+  type Reply,
+  stateOf,
+} from '../log/delivery.ts'
 import {
   addressMessage,
   detachMessage,
@@ -22,7 +30,7 @@ import type { MessageLog } from '../log/message-log.ts'
 import type { Masking } from '../masking/masking.ts'
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
-import { utf8Bytes } from '../util/utf8.ts'
+import { utf8Bytes } from '../util/text.ts'
 import { BurstWriter } from './burst-writer.ts'
 import { DeliveryLedger, type QueueStore } from './delivery-ledger.ts'
 import { TurnTaking } from './turn-taking.ts'
@@ -48,7 +56,7 @@ export const WARN_AFTER_MS = 3_000
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
- * became of it (delivery-state.ts has the states).
+ * became of it (log/delivery.ts has the states).
  *
  *   send() ──────────────► held ── agent ready ──► queued ── connection ready ──► sent ──► acknowledged, unknown
  *   ask() ──► awaiting ──►  │                        │

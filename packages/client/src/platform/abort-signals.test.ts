@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { completeAbortSignals } from './abort-signals.ts'
+import { completeAbortSignals } from './native-environment.ts'
 
 /** Classes without reasons, which call the listener of a signal while it is aborted. */
 function bareClasses() {

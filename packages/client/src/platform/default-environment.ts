@@ -1,7 +1,7 @@
 import { WebSocketImplementation } from '#websocket'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
-import { uuidOf } from '../util/uuid.ts'
 import type { Environment, StorageLike, WebSocketLike, WebSocketOptions } from './environment.ts'
+import { uuidOf } from './environment.ts'
 import { browserPage } from './page.ts'
 
 /** Maximum delay of the timers of JavaScript engines. */

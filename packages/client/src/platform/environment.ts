@@ -1,6 +1,5 @@
 import type { ConsoleSink } from '../logger.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import type { Clock } from './clock.ts'
 import type { Page } from './page.ts'
 
 /** The part of the browser's Storage that the library uses. */
@@ -106,4 +105,29 @@ export interface Environment {
   importModule(url: string): Promise<unknown>
   /** Used instead of an absent store. By default, one for all agents of the process, like a tab's. */
   readonly memory: CacheAdapter
+}
+
+/** Time and timers. Tests pass a clock that they advance manually. */
+export interface Clock {
+  /** Wall clock, in milliseconds since the epoch. Only for timestamps and token expiry: it may be set back. */
+  now(): number
+  /** Milliseconds since a fixed time. Never goes back, so waits and time limits use it. */
+  monotonic(): number
+  /**
+   * Runs a callback once, after a delay in milliseconds. A delay above 2^31-1 is reduced to that, the maximum of the
+   * platform's timers.
+   *
+   * A `background` timer keeps neither a Node process alive nor an Angular application unstable.
+   */
+  setTimeout(callback: () => void, delayMs: number, options?: { background?: boolean }): unknown
+  /** Cancels a timer by the handle from {@link setTimeout}. Does nothing for a timer that has fired. */
+  clearTimeout(handle: unknown): void
+}
+
+/** A UUID of version 4 from 16 random bytes, which it changes. */
+export function uuidOf(bytes: Uint8Array): string {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

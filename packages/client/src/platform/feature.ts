@@ -1,6 +1,6 @@
 import { SDKError } from '../errors.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from './environment.ts'
 
 /** Exists in service workers only. */
 declare const ServiceWorkerGlobalScope: unknown

@@ -2,8 +2,8 @@ import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
 import { describeUnreadable, FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
-import { isDeeperThan } from '../util/json.ts'
-import { jwtPayload, withoutTokens } from '../util/jwt-payload.ts'
+import { jwtPayload, withoutTokens } from '../util/jwt.ts'
+import { isDeeperThan } from '../util/values.ts'
 
 /** One request of a call: its address and its content. */
 export interface HttpCall<T> {

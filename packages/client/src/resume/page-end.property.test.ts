@@ -7,7 +7,7 @@ import { receivedTexts, sentTo } from '../../test/agent-harness.ts'
 import { FakeBrowser, type FakeTab } from '../../test/fake-browser.ts'
 import { HostStore } from '../../test/host-store.ts'
 import { AiAgent } from '../ai-agent.ts'
-import type { DeliveryUpdate } from '../log/delivery-state.ts'
+import type { DeliveryUpdate } from '../log/delivery.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.

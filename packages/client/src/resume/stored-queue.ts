@@ -1,5 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
-import { storedUser } from '../auth/stored-user.ts'
+import { storedUser } from '../auth/authentication-service.ts'
 import type { ResolvedConfig } from '../check-config.ts'
 import { type DeliveryRecord, writtenElsewhere } from '../log/delivery.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
@@ -11,12 +11,11 @@ import type { Environment } from '../platform/environment.ts'
 import { hasLocks } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { HandedOver, RELEASE_LIMIT_MS } from '../storage/handed-over.ts'
+import { conversationParts, HandedOver, partsOfUser, RELEASE_LIMIT_MS } from '../storage/handed-over.ts'
 import { databaseOf } from '../storage/indexed-db-cache-adapter.ts'
 import { ANONYMOUS, KeyedStore, type KeyParts, KINDS } from '../storage/keyed-store.ts'
 import { Era } from '../util/era.ts'
-import { fnv1a } from '../util/fnv1a.ts'
-import { conversationParts, partsOfUser } from './stored-keys.ts'
+import { fnv1a } from '../util/text.ts'
 
 /*
  * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one

@@ -1,10 +1,11 @@
 import { isJsonObject } from '@aiagent/protocol'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../platform/environment.ts'
 import { hold, type LockPage, type Release, tryHold } from '../platform/locks.ts'
 import type { AgentScope } from '../scope.ts'
 import { withTimeLimit } from '../util/abort.ts'
+import { fnv1a } from '../util/text.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
-import { KeyedStore, type KeyParts, KINDS } from './keyed-store.ts'
+import { ANONYMOUS, KeyedStore, type KeyParts, KINDS } from './keyed-store.ts'
 import { REMOVAL_LIMIT_MS } from './store-guard.ts'
 
 /*
@@ -286,4 +287,40 @@ export class HandedOver {
 function acquire(clock: Clock, page: LockPage, name: string, waitMs: number): Promise<Release | undefined> {
   if (waitMs === 0) return tryHold(page, name)
   return withTimeLimit(clock, waitMs, undefined, signal => hold(page, name, { signal })).catch(() => undefined)
+}
+
+/**
+ * The parts of a key that name the conversation of a user. Each portal and profile has its own, since they are part of the
+ * session's context. Undefined while the user is unknown, and where users cannot be told apart.
+ *
+ * @param isOfTab whether they are the keys of a tab's own store
+ */
+export function conversationParts(
+  { facts, environment, config }: Pick<AgentScope<never>, 'facts' | 'environment' | 'config'>,
+  user: string | undefined,
+  version: number,
+  isOfTab = false,
+): KeyParts | undefined {
+  // A process may share its store between the conversations of many users.
+  if (user === ANONYMOUS && !isOfTab && !environment.page && config.cache.contextPrefix === undefined) return undefined
+  if (user === undefined) return undefined
+  const { portal, profile } = facts.selection ?? {}
+  const [portalId, profileId] = [portal?.id, profile?.id].map(id => String(id ?? ''))
+  const hash = fnv1a(config.endpoint)
+  return { hash, user, selectedAgent: facts.agentId, portal: portalId, profile: profileId, version: String(version) }
+}
+
+/**
+ * The parts of the keys that go with a user, whatever the agent. Where the user is unknown: those of everybody in a store of
+ * the page or the tab, and under a prefix, which names the conversation; elsewhere undefined.
+ *
+ * @param isOwn whether it is such a store
+ */
+export function partsOfUser(
+  { config }: Pick<AgentScope<never>, 'config'>,
+  user: string | undefined,
+  isOwn: boolean,
+): KeyParts | undefined {
+  const isKnown = user !== undefined || isOwn || config.cache.contextPrefix !== undefined
+  return isKnown ? { hash: fnv1a(config.endpoint), user } : undefined
 }

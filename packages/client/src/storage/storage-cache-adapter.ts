@@ -1,7 +1,7 @@
 import { ConfigError } from '../errors.ts'
 import { browserStorage, defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment, StorageLike } from '../platform/environment.ts'
-import { Opaque } from '../util/opaque.ts'
+import { Opaque } from '../util/values.ts'
 import { type CacheAdapter, type CacheEntry, type CacheStorageType, fromStored, toStored } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../platform/environment.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
-import { isPromiseLike } from '../util/is-promise-like.ts'
 import type { JoinedTask } from '../util/joined-task.ts'
+import { isPromiseLike } from '../util/values.ts'
 import { type Awaitable, type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 
 /** Time limit for a store's answer, in milliseconds. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeStoreKey, encodeStoreKey } from './store-key.ts'
+import { decodeStoreKey, encodeStoreKey } from './unstorage-cache-adapter.ts'
 
 /** Characters that such stores treat specially, and any others, including half surrogates. */
 const keys = fc.oneof(

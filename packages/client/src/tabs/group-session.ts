@@ -1,6 +1,6 @@
 import { PERSONA } from '@aiagent/protocol'
 import { withTimeLimit } from '../util/abort.ts'
-import { isAnonymous } from './group-key.ts'
+import { subjectFingerprint } from '../util/jwt.ts'
 import type { LogReplica } from './log-replica.ts'
 import type { SignOuts } from './sign-outs.ts'
 import type { SocketHub } from './socket-hub.ts'
@@ -256,4 +256,19 @@ export class GroupSession {
   #wake(): void {
     for (const resolve of this.#joining.splice(0)) resolve()
   }
+}
+
+/** Where the user is in the parts of a group's key: agent, portal, profile and version follow. A prefix of the host may come first. */
+const USER = -5
+
+/** Whether the tabs of a group are anonymous, so that none of them may have the token of a user. */
+export function isAnonymous(key = ''): boolean {
+  return key.split(':').at(USER) === 'anonymous'
+}
+
+/** The key of the tabs of a user, for one of the anonymous tabs with a key. */
+export function keyFor(token: string, key: string): string {
+  const parts = key.split(':')
+  parts.splice(USER, 1, subjectFingerprint(token))
+  return parts.join(':')
 }

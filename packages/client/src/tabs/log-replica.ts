@@ -1,12 +1,19 @@
 import { ROLE } from '@aiagent/protocol'
 import type { SDKError } from '../errors.ts'
-import { type DeliveryRecord, isSettled, stateOf, writtenElsewhere } from '../log/delivery.ts'
-import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
+import {
+  type DeliveryOutcome,
+  type DeliveryReason,
+  type DeliveryRecord,
+  type DeliveryState,
+  isSettled,
+  stateOf,
+  writtenElsewhere,
+} from '../log/delivery.ts'
 import { Message } from '../log/message.ts'
 import { SETTLED_LIMIT } from '../log/message-log.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
 import { findShownOfTabs, showOnce } from '../log/reconcile-pages.ts'
-import { fnv1a } from '../util/fnv1a.ts'
+import { fnv1a } from '../util/text.ts'
 import type { TabLink } from './tab-link.ts'
 import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage, TabState } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'

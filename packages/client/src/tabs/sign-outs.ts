@@ -1,7 +1,6 @@
 import type { AgentScope } from '../scope.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
-import { fnv1a } from '../util/fnv1a.ts'
-import { encodeKey } from '../util/well-formed.ts'
+import { encodeKey, fnv1a } from '../util/text.ts'
 
 /**
  * What has ended for each group of tabs, in localStorage: the user's sign-in, and the sessions that a tab has taken out of an

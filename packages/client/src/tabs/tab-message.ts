@@ -1,5 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
-import type { DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
+import type { DeliveryReason, DeliveryState } from '../log/delivery.ts'
 
 /**
  * Version of the messages between tabs. It is in the name of their channel and of the locks, so that tabs of other versions

@@ -50,3 +50,17 @@ export async function withTimeLimit<T>(
     signal?.removeEventListener('abort', abort)
   }
 }
+
+/** Resolves after a delay, or as soon as the signal is aborted; it never rejects. */
+export function sleep(timers: Timers, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal?.aborted) return resolve()
+    const done = () => {
+      timers.clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = timers.setTimeout(done, delayMs)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,5 +1,4 @@
-import { isPromiseLike } from './is-promise-like.ts'
-import { Opaque } from './opaque.ts'
+import { isPromiseLike, Opaque } from './values.ts'
 
 /** Receives an event. Its result is ignored, but a promise that rejects is reported like a throw. */
 export type Listener<Event> = (event: Event) => unknown

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fnv1a } from './fnv1a.ts'
+import { fnv1a } from './text.ts'
 
 // Published test vectors of the 32-bit variant.
 it.each([

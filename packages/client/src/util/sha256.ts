@@ -1,4 +1,4 @@
-import { utf8Bytes } from './utf8.ts'
+import { utf8Bytes } from './text.ts'
 
 /**
  * SHA-256 of a text's UTF-8 bytes: 64 lower-case hex digits. Synchronous, and available where `crypto.subtle` is not:

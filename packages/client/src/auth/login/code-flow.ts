@@ -24,10 +24,9 @@ import {
   type RateLimitCallback,
   TOKEN_WAIT_MS,
 } from '../../platform/patient-fetch.ts'
-import { objectIn } from '../../util/json.ts'
-import { jwtPayload } from '../../util/jwt-payload.ts'
-import { subjectOf } from '../../util/subject-fingerprint.ts'
-import { wellFormed } from '../../util/well-formed.ts'
+import { jwtPayload, subjectOf } from '../../util/jwt.ts'
+import { wellFormed } from '../../util/text.ts'
+import { objectIn } from '../../util/values.ts'
 import { expiryOfFresh } from '../access-token.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { constructedIssuer } from './logout-plan.ts'

@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.ts'
 import { resolveEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { Opaque } from '../../util/opaque.ts'
+import { Opaque } from '../../util/values.ts'
 import {
   type AuthorizationRequest,
   createAuthorizationRequest,

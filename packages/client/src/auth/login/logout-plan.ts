@@ -1,4 +1,4 @@
-import { isWebAddress } from '../../util/web-address.ts'
+import { isWebAddress } from '../../util/address.ts'
 import { readClaims } from '../access-token.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 

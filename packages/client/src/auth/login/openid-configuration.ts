@@ -2,9 +2,8 @@ import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { FetchFailure, fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { withTimeLimit } from '../../util/abort.ts'
-import { objectIn } from '../../util/json.ts'
-import { isLoopbackHost } from '../../util/loopback.ts'
-import { isWebAddress } from '../../util/web-address.ts'
+import { isLoopbackHost, isWebAddress } from '../../util/address.ts'
+import { objectIn } from '../../util/values.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
 /** The part of a provider's OpenID configuration that the library uses. */

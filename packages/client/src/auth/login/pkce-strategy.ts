@@ -2,8 +2,8 @@ import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import { TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
+import { isWebAddress } from '../../util/address.ts'
 import { JoinedTask } from '../../util/joined-task.ts'
-import { isWebAddress } from '../../util/web-address.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import {
   createAuthorizationRequest,

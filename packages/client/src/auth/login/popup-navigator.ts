@@ -1,5 +1,5 @@
 import { AuthError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../platform/environment.ts'
 import { Era } from '../../util/era.ts'
 import { CHANNEL_PREFIX, MESSAGE_SOURCE } from './callback-page.ts'
 import type { LoginPage, LoginWindow } from './login-page.ts'

@@ -7,9 +7,9 @@ import {
   sameId,
   type UserProfile,
 } from '@aiagent/protocol'
-import { PORTAL_ATTRIBUTE } from '../../chat/portal-context.ts'
+import { PORTAL_ATTRIBUTE } from '../../chat/context-store.ts'
 import type { KnownInitParams } from '../../init-params.ts'
-import { usesPortalProfile } from './portal-flow.ts'
+import { usesPortalProfile } from './gates.ts'
 
 /** Context attribute that names the profile to select. */
 const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'

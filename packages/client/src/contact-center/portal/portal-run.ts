@@ -20,7 +20,7 @@ import * as calls from '../../rest/service-calls.ts'
 import type { AgentScope } from '../../scope.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
-import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
+import { subjectFingerprint } from '../../util/jwt.ts'
 import type { CallState } from '../connector/call-state.ts'
 import type { ConnectorPortalHooks } from '../connector/platform-connector.ts'
 import {
@@ -32,8 +32,8 @@ import {
   persistsProfile,
   portalProfiles,
 } from './auto-select.ts'
+import { usesPortalProfile } from './gates.ts'
 import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
-import { usesPortalProfile } from './portal-flow.ts'
 import { type ProfileCache, type SelectedProfileStore, storagePrefix } from './profile-stores.ts'
 
 /** Pseudo id for "no profile": the service does not know it. */

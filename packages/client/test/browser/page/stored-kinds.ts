@@ -3,7 +3,7 @@ import { resolveEnvironment } from '../../../src/platform/default-environment.ts
 import { clearStored } from '../../../src/storage/clear-stored.ts'
 import { IndexedDbCacheAdapter } from '../../../src/storage/indexed-db-cache-adapter.ts'
 import { KeyedStore, type KeyParts, KINDS } from '../../../src/storage/keyed-store.ts'
-import { fnv1a } from '../../../src/util/fnv1a.ts'
+import { fnv1a } from '../../../src/util/text.ts'
 
 const DEPLOYMENTS = ['https://a.test', 'https://b.test/shop'] as const
 

@@ -20,3 +20,21 @@ export function isDeeperThan(levels: number, value: unknown): boolean {
   for (const inner of Object.values(value)) if (isDeeperThan(levels - 1, inner)) return true
   return false
 }
+
+/** Whether a value is a promise of any implementation. */
+export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as PromiseLike<T> | null | undefined)?.then === 'function'
+}
+
+/** An empty object that cannot be changed, for options that a host leaves out. One for all agents. */
+export const NOTHING: Readonly<Record<string, never>> = /* @__PURE__ */ Object.freeze({})
+
+/**
+ * An object with private members, which a proxy does not have. Vue's `reactive()` leaves alone all but plain objects, and knows those
+ * by this name. A base class, since minifiers keep every class with a computed key, also an unused one.
+ */
+export abstract class Opaque {
+  get [Symbol.toStringTag](): string {
+    return 'AiAgentSdk'
+  }
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { utf8Bytes } from './utf8.ts'
+import { utf8Bytes } from './text.ts'
 
 describe('UTF-8 bytes without a TextEncoder', () => {
   afterEach(() => void vi.unstubAllGlobals())

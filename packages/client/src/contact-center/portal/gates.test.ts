@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { departmentOf, listsForCustomers, persistsProfile } from './auto-select.ts'
-import { needsPortal, usesPortalProfile } from './portal-flow.ts'
+import { needsPortal, usesPortalProfile } from './gates.ts'
 
 describe('a portal is needed', () => {
   const none = { portalIds: [], isDefaultAgent: false }

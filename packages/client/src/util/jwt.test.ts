@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeToken } from '../../test/fake-service.ts'
-import { subjectFingerprint, subjectOf } from './subject-fingerprint.ts'
+import { subjectFingerprint, subjectOf } from './jwt.ts'
 
 const DIGITS = /^[0-9a-f]{32}$/
 const ADA = fakeToken({ iss: 'https://login.test', sub: 'ada' })

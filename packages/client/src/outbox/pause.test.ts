@@ -1,7 +1,7 @@
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakePage } from '../../test/fake-page.ts'
-import { afterPause } from './pause.ts'
+import { afterPause } from './burst-writer.ts'
 
 function setUp({ hidden = false, page = new FakePage() } = {}) {
   const clock = new ManualClock()
