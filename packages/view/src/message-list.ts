@@ -215,6 +215,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   /** An answer is evidence for the user, though not for the ledger: the first of the messages that it follows is not in doubt. */
   const withoutDoubt = () => {
     const shown = [...earlier, ...items]
+    if (!shown.some(({ delivery }) => delivery === 'unknown')) return shown
     /** Index of the first message of the user since the last answer. */
     let first = -1
     for (const [index, item] of shown.entries()) {
@@ -237,9 +238,9 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   const withoutPlaced = () => (transcript ??= Object.freeze([...withoutDoubt().slice(earlier.length), ...held]))
   const get = () => {
     if (snapshot) return snapshot
-    const shown = withoutDoubt()
-    const present = shown.splice(earlier.length)
-    return (snapshot = Object.freeze([...shown, ...(placed?.(present) ?? present), ...held]))
+    let shown = withoutDoubt()
+    if (placed) shown = [...shown.slice(0, earlier.length), ...placed(shown.slice(earlier.length))]
+    return (snapshot = Object.freeze(held.length > 0 ? [...shown, ...held] : shown))
   }
 
   /** Index of the last message above the present session; -1 where nothing is above. */
