@@ -3,7 +3,7 @@ import { features } from '#features'
 import type { AgentStatus } from './agent/agent-status.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
-import { AgentParts } from './agent/parts.ts'
+import type { AgentParts } from './agent/parts.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { ContextAttributes } from './chat/context-store.ts'
 import { requireAddress } from './check-config.ts'
@@ -17,7 +17,6 @@ import {
 import type { InitializationResult } from './contact-center/portal/gates.ts'
 import type { MessageProcessor } from './conversation/handlers.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
-import { MessageStreams } from './conversation/message-streams.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
 import type { Delivery } from './log/delivery.ts'
@@ -65,8 +64,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
     const resolved = resolveEnvironment(environment)
     const scope = new AgentScope(config, recorder ? recorder.wrap(resolved) : resolved)
     super(scope.events)
-    this.#parts = new AgentParts(scope)
-    this.#lifecycle = new AgentLifecycle(this.#parts)
+    this.#lifecycle = new AgentLifecycle(scope)
+    this.#parts = this.#lifecycle.parts
     recorder?.attach(this)
   }
 
@@ -238,8 +237,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
     this.#lifecycle.requireUsable('messages()')
-    const parts = this.#parts
-    return (parts.streams ??= parts.scope.own(new MessageStreams())).open(signal)
+    return this.#parts.openStream(signal)
   }
 
   /**
@@ -381,24 +379,24 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The transcript of the call; the same frozen array until it changes. */
   getCallTranscript(): readonly CallTranscriptEntry[] {
-    return this.#parts.calls?.getTranscript() ?? NO_CALL_TRANSCRIPT
+    return this.#lifecycle.portals?.calls.getTranscript() ?? NO_CALL_TRANSCRIPT
   }
 
   /** Empties the transcript of the call, and emits `callTranscriptUpdate` without `entry`. */
   clearCallTranscript(): void {
-    const { calls, scope } = this.#parts
-    if (calls) calls.clearTranscript()
-    else tellCallTranscript(scope, NO_CALL_TRANSCRIPT)
+    const { portals, parts } = this.#lifecycle
+    if (portals) portals.calls.clearTranscript()
+    else tellCallTranscript(parts.scope, NO_CALL_TRANSCRIPT)
   }
 
   /** The caller, or null. */
   getCallerInfo(): Readonly<CallerInfo> | null {
-    return this.#parts.calls?.getCallerInfo() ?? null
+    return this.#lifecycle.portals?.calls.getCallerInfo() ?? null
   }
 
   /** The call's id at the contact center's platform, or null. */
   getConversationId(): string | null {
-    return this.#parts.calls?.getConversationId() ?? null
+    return this.#lifecycle.portals?.calls.getConversationId() ?? null
   }
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────

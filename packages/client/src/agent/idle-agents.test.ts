@@ -7,17 +7,15 @@ import type { Environment } from '../platform/environment.ts'
 import { AgentScope } from '../scope.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { AgentLifecycle } from './lifecycle.ts'
-import { AgentParts } from './parts.ts'
 
 describe('a disconnected agent', () => {
   it('[REL-01] is collected whole once the host has dropped it, whether or not it was connected', async () => {
     const { clock, emulator, environment } = setUp()
     const use = async (isConnected: boolean) => {
-      const parts = new AgentParts(
+      const lifecycle = new AgentLifecycle(
         new AgentScope({ id: 'help', endpoint: emulator.origin }, resolveEnvironment(environment)),
       )
-      const lifecycle = new AgentLifecycle(parts)
-      const { outbox, context, start, chat, log, authentication } = parts
+      const { outbox, context, start, chat, log, authentication } = lifecycle.parts
       await lifecycle.initialize({}, undefined)
       if (isConnected) {
         await lifecycle.connect(undefined)

@@ -5,7 +5,7 @@ import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts
 import { abortedError, notInitialized, SDKError } from '../errors.ts'
 import type { LoadedAgent } from '../facts.ts'
 import { feature } from '../platform/feature.ts'
-import type { SignOutCause } from '../scope.ts'
+import type { AgentScope, SignOutCause } from '../scope.ts'
 import { hasDatabase } from '../storage/cache-adapter.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import {
@@ -18,7 +18,7 @@ import {
   type State,
 } from './agent-status.ts'
 import { isTemporary, repeatInitialize } from './initialize-retry.ts'
-import type { AgentParts } from './parts.ts'
+import { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preload } from './preload.ts'
 
@@ -26,18 +26,18 @@ const INITIALIZE_ABORTED = (signal: AbortSignal) => abortedError('initialize()',
 
 /** Owns the state of the agent. Every change of it is one of the methods below. */
 export class AgentLifecycle implements LifecycleOwner {
-  readonly #parts: AgentParts
+  readonly parts: AgentParts
   readonly #run = new JoinedTask<InitializationResult>(INITIALIZE_ABORTED)
   #state: State = { at: 'idle' }
   /** The attributes that the host gave `initialize()`. */
   #given: Readonly<Record<string, unknown>> | undefined
-  #portals: PortalLifecycle | undefined
+  /** Once the contact center is used. */
+  portals: PortalLifecycle | undefined
   /** The status that was read last, and what it was made of. */
   #known: { readonly status: AgentStatus; readonly facts: readonly unknown[] } | undefined
 
-  constructor(parts: AgentParts) {
-    this.#parts = parts
-    parts.lifecycle = this
+  constructor(scope: AgentScope) {
+    this.parts = new AgentParts(scope, () => this.handleUserChange())
   }
 
   get state(): State {
@@ -46,7 +46,7 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** The attributes that the host starts the conversation with. */
   get #initialContext(): Readonly<Record<string, unknown>> {
-    return { ...this.#parts.scope.config.context, ...this.#given }
+    return { ...this.parts.scope.config.context, ...this.#given }
   }
 
   get isReady(): boolean {
@@ -60,7 +60,7 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** What the host sees of the parts that own it: the status that was read last, until a member changes. */
   get status(): AgentStatus {
-    const { scope, working } = this.#parts
+    const { scope, working } = this.parts
     const { state: connection, retryAt: dueAt } = scope.status
     const { isWorking } = working
     const phase = this.#describePhase()
@@ -79,7 +79,7 @@ export class AgentLifecycle implements LifecycleOwner {
     const state = this.#state
     if (state.at === 'idle')
       return Object.freeze('error' in state ? { at: 'idle', error: state.error } : { at: 'idle' })
-    const choice = state.at === 'choosing' && this.#portals?.choice
+    const choice = state.at === 'choosing' && this.portals?.choice
     return Object.freeze(choice ? { at: 'choosing', choice } : { at: state.at })
   }
 
@@ -103,13 +103,13 @@ export class AgentLifecycle implements LifecycleOwner {
   requireSendable(operation: string): void {
     this.requireUsable(operation)
     if (this.#state.at === 'choosing')
-      this.#parts.scope.warnOnce(`${operation}: the message waits. ${this.#missingStep()}`)
+      this.parts.scope.warnOnce(`${operation}: the message waits. ${this.#missingStep()}`)
   }
 
   /** @throws {SDKError} code NOT_INITIALIZED, with the step that is missing; ABORTED as {@link requireUsable} */
   requireReady(operation: string): LoadedAgent {
     this.requireUsable(operation)
-    const { loaded } = this.#parts.scope.facts
+    const { loaded } = this.parts.scope.facts
     if (this.#state.at === 'ready' && loaded) return loaded
     throw notInitialized(`${operation} is not possible yet`, `. ${this.#missingStep()}`)
   }
@@ -121,7 +121,7 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   requirePipeline(operation: string): PortalPipeline {
     this.requireUsable(operation)
-    const pipeline = this.#portals?.pipeline
+    const pipeline = this.portals?.pipeline
     if (pipeline && pipeline.stage.at !== 'idle') return pipeline
     throw notInitialized(`${operation} has nothing to select`, ', or has no portals.')
   }
@@ -130,7 +130,7 @@ export class AgentLifecycle implements LifecycleOwner {
   #missingStep(): string {
     const { at } = this.#state
     if (at === 'preparing') return 'initialize() is still running. Await it first.'
-    return (at === 'choosing' && this.#portals?.missingStep()) || 'Await initialize() first.'
+    return (at === 'choosing' && this.portals?.missingStep()) || 'Await initialize() first.'
   }
 
   // ── Start ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,10 +143,10 @@ export class AgentLifecycle implements LifecycleOwner {
   ): Promise<InitializationResult> {
     this.requireUsable('initialize()')
     if (this.#state.at === 'ready') return READY
-    if (this.#state.at === 'choosing' && this.#portals)
-      return (await this.#portals.gate(this.#state, signal)) ?? this.initialize(context, signal, isInteractive)
+    if (this.#state.at === 'choosing' && this.portals)
+      return (await this.portals.gate(this.#state, signal)) ?? this.initialize(context, signal, isInteractive)
     // Joining a run may allow what it was not allowed before, and not the reverse.
-    const { status } = this.#parts.scope
+    const { status } = this.parts.scope
     status.retry?.hurry()
     status.isInteractive = isInteractive || (this.#state.at === 'preparing' && status.isInteractive !== false)
     return this.#run.join(inner => this.#start(context, inner), signal)
@@ -160,26 +160,26 @@ export class AgentLifecycle implements LifecycleOwner {
     this.become(preparing)
     try {
       await this.#prepare(context, signal)
-      if (!this.#parts.scope.config.retryInitialize) return await this.#load(signal)
+      if (!this.parts.scope.config.retryInitialize) return await this.#load(signal)
       const attempt = () => {
         // A portal selection that failed has left this state.
         this.become(preparing)
         return this.#load(signal)
       }
-      return await repeatInitialize(this.#parts, attempt, signal)
+      return await repeatInitialize(this.parts, attempt, signal)
     } catch (error) {
       if (!signal.aborted) this.#logFailure(error)
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
     } finally {
       // Later calls follow an action of the user, or need a token in a running chat.
-      this.#parts.scope.status.isInteractive = true
+      this.parts.scope.status.isInteractive = true
     }
   }
 
   /** Logs a failed start for the developer: a user interface shows only what its user can do, and drops the error. */
   #logFailure(error: unknown): void {
-    const { scope } = this.#parts
+    const { scope } = this.parts
     const { code, message = error } = Object(error) as Partial<SDKError>
     if (code === 'ABORTED' || scope.hasReported(error)) return
     const remedy = !scope.config.retryInitialize && isTemporary(error) ? ' Call it again, or set retryInitialize.' : ''
@@ -187,7 +187,7 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #prepare(given: Readonly<Record<string, unknown>> | undefined, signal: AbortSignal): Promise<void> {
-    const { scope, context, contextRestored } = this.#parts
+    const { scope, context, contextRestored } = this.parts
     // Used after several REST calls, which it must not delay.
     const { resume, tabs, sessionId } = scope.config
     if ((resume || tabs) && sessionId === undefined) preload({ resume: true }).catch(() => {})
@@ -200,7 +200,7 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, start, authentication, session, outbox } = this.#parts
+    const { scope, start, authentication, session, outbox } = this.parts
     authentication.watchExpiry(true)
     // A failure leaves it to the next start.
     void this.#sweepQueues().catch(() => {})
@@ -210,7 +210,7 @@ export class AgentLifecycle implements LifecycleOwner {
       signal.throwIfAborted()
       return portals.select(loaded, this.#initialContext, user, signal)
     }
-    await Promise.all([session.require(signal), user, outbox.restore()])
+    await Promise.all([session.require(signal), user, outbox.ledger.restore()])
     signal.throwIfAborted()
     this.becomeReady(false)
     return READY
@@ -218,14 +218,14 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Removes expired queues from the page's database, also where the host stores none any more. */
   async #sweepQueues(): Promise<void> {
-    const { environment } = this.#parts.scope
+    const { environment } = this.parts.scope
     const window = environment.page?.window
     if (window && (await hasDatabase(window))) await (await features.persistQueue()).sweepQueues(environment, window)
   }
 
   /** Everything is known and selected. `reconnect` connects the chat, as `autoConnect` does. */
   becomeReady(reconnect: boolean): void {
-    const { scope, outbox, chat } = this.#parts
+    const { scope, outbox, chat } = this.parts
     this.become({ at: 'ready' })
     outbox.release()
     // Only now: a message that a listener sends must not overtake those that waited.
@@ -238,23 +238,23 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   #reportInitialized(): void {
-    const { scope } = this.#parts
+    const { scope } = this.parts
     scope.emit('initialized', () => scope.facts.describeAgent())
   }
 
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #openPortals(): Promise<PortalLifecycle> {
-    const PortalLifecycle = await feature(this.#parts.scope.environment.clock, 'contact center', features.contactCenter)
-    this.#portals ??= new PortalLifecycle(this.#parts, this)
-    return this.#portals
+    const PortalLifecycle = await feature(this.parts.scope.environment.clock, 'contact center', features.contactCenter)
+    this.portals ??= new PortalLifecycle(this.parts, this)
+    return this.portals
   }
 
   /** Runs the selection again; an agent without portals restarts its conversation (FLOW-21). */
   async restartPortals(signal: AbortSignal | undefined): Promise<void> {
     this.requireUsable('restartPortalInitializer()')
-    const portals = this.#portals
-    const { loaded } = this.#parts.scope.facts
+    const portals = this.portals
+    const { loaded } = this.parts.scope.facts
     if (portals?.hasSelection && loaded) return portals.restart(loaded, this.#initialContext, signal)
     this.requireReady('restartPortalInitializer()')
     return this.restartConversation(undefined, signal)
@@ -264,7 +264,7 @@ export class AgentLifecycle implements LifecycleOwner {
   async changeProfile(profile: UserProfile, signal: AbortSignal | undefined): Promise<void> {
     this.requireReady('updateUserProfile()')
     this.requirePipeline('updateUserProfile()')
-    await this.#portals?.changeProfile(profile, signal)
+    await this.portals?.changeProfile(profile, signal)
     await this.restartConversation(undefined, signal)
     this.#reportInitialized()
   }
@@ -274,14 +274,14 @@ export class AgentLifecycle implements LifecycleOwner {
   /** Opens the chat of a ready agent. */
   async connect(signal: AbortSignal | undefined): Promise<void> {
     this.requireReady('connect()')
-    await this.#parts.chat.connect(signal)
+    await this.parts.chat.connect(signal)
   }
 
   /** Leaves the chat. */
   disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
     // Otherwise a portal switch in flight would connect it again.
     if (this.#state.at === 'choosing') this.#state.reconnect = false
-    const { scope, chat, authentication } = this.#parts
+    const { scope, chat, authentication } = this.parts
     const left = chat.disconnect(options)
     if (scope.config.retryInitialize)
       this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
@@ -295,12 +295,12 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   async restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const loaded = this.requireReady('restartConnection()')
-    await this.#parts.start.retryMissingRules(loaded, signal)
+    await this.parts.start.retryMissingRules(loaded, signal)
     this.requireReady('restartConnection()')
     try {
-      await this.#parts.chat.restart({ sessionId, signal, reset: () => this.#parts.dropConversation() })
+      await this.parts.chat.restart({ sessionId, signal, reset: () => this.parts.dropConversation() })
     } catch (error) {
-      if (error instanceof SDKError && error.code !== 'ABORTED') this.#parts.scope.reportError(error)
+      if (error instanceof SDKError && error.code !== 'ABORTED') this.parts.scope.reportError(error)
       throw error
     }
   }
@@ -313,7 +313,7 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   signOut(): Promise<void> {
     if (this.#state.at === 'leaving') return this.#state.done
-    return this.#leave('logout', 'Await logout() first.', after => this.#parts.authentication.logout({ after }))
+    return this.#leave('logout', 'Await logout() first.', after => this.parts.authentication.logout({ after }))
   }
 
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
@@ -335,7 +335,7 @@ export class AgentLifecycle implements LifecycleOwner {
     cause: SignOutCause,
     signOut: (left: Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const { start, scope, chat } = this.#parts
+    const { start, scope, chat } = this.parts
     const ended = cause === 'logout' ? 'logout()' : 'a change of the user'
     const reason = new SDKError(`The operation was cancelled by ${ended}.`, 'ABORTED')
     try {
@@ -366,12 +366,12 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Ends the agent without a goodbye. `closed` is its last event if the chat is open, otherwise `phaseChanged`. */
   async destroy(): Promise<void> {
-    const { start, scope, outbox, streams, resume, chat, inbox, recovery, authentication } = this.#parts
+    const { start, scope, outbox, streams, resume, chat, inbox, recovery, authentication } = this.parts
     this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
     start.abort(reason)
-    this.#portals?.pipeline.destroy()
+    this.portals?.pipeline.destroy()
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())
     const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
@@ -392,7 +392,7 @@ export class AgentLifecycle implements LifecycleOwner {
   /** Replaces the access token, on an open chat too. */
   async updateToken(token: string, options: { userChanged?: boolean | undefined }): Promise<void> {
     this.requireUsable('updateAccessToken()')
-    const { authentication, chat } = this.#parts
+    const { authentication, chat } = this.parts
     await authentication.updateToken(token, options)
     chat.offerToken(token)
   }
@@ -401,7 +401,7 @@ export class AgentLifecycle implements LifecycleOwner {
   become(state: State): void {
     const isChange = this.#state.at !== state.at
     this.#state = state
-    const { status } = this.#parts.scope
+    const { status } = this.parts.scope
     status.isReady = state.at === 'ready'
     status.isStarted = state.at !== 'idle'
     status.isLeaving = state.at === 'leaving'
@@ -409,6 +409,6 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   #emitPhase(): void {
-    this.#parts.scope.emit('phaseChanged', () => this.#describePhase())
+    this.parts.scope.emit('phaseChanged', () => this.#describePhase())
   }
 }

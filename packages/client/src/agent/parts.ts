@@ -6,12 +6,12 @@ import { ChatSession } from '../chat/chat-session.ts'
 import { Connection } from '../chat/connection.ts'
 import { ContextStore } from '../chat/context-store.ts'
 import { Liveness } from '../chat/liveness.ts'
-import type { CallState } from '../contact-center/connector/call-state.ts'
 import { MessageProcessor } from '../conversation/handlers.ts'
 import { Inbox } from '../conversation/inbox.ts'
-import type { MessageStreams } from '../conversation/message-streams.ts'
+import { MessageStreams } from '../conversation/message-streams.ts'
 import { Recovery } from '../conversation/recovery.ts'
 import { WorkingState } from '../conversation/working-state.ts'
+import type { Message } from '../log/message.ts'
 import { MessageLog } from '../log/message-log.ts'
 import { Masking } from '../masking/masking.ts'
 import type { QueueStore } from '../outbox/delivery-ledger.ts'
@@ -52,21 +52,19 @@ export class AgentParts {
   /** Only with `persistQueue`. */
   readonly queue: OptionalFeature<QueueStore | undefined> | undefined
   readonly processor: MessageProcessor
-  /** Created by the first `messages()`. */
+  /** Created by the first {@link openStream}. */
   streams: MessageStreams | undefined
   readonly working: WorkingState
   readonly recovery: Recovery
   readonly inbox: Inbox
-  /** The call of the contact center: created with the portal selection or the connector. */
-  calls: CallState | undefined
-  /** Set by the lifecycle. */
-  lifecycle: TabParts['lifecycle'] | undefined
+  /** Removes everything of the user, and emits `userChanged`. */
+  readonly handleUserChange: () => Promise<void>
 
-  constructor(scope: AgentScope) {
+  constructor(scope: AgentScope, handleUserChange: () => Promise<void>) {
     const { config, environment, logger } = scope
     this.scope = scope
-    const onUserChange = () => this.lifecycle?.handleUserChange()
-    const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange }
+    this.handleUserChange = handleUserChange
+    const ofAuthentication = { environment, endpoint: config.endpoint, logger, onUserChange: handleUserChange }
     this.authentication = new AuthenticationService(config.auth, ofAuthentication, scope)
     const reloadRules = () => this.start.reloadMissingRules()
     this.masking = new Masking(config.masking, reloadRules)
@@ -140,6 +138,12 @@ export class AgentParts {
       const group = await tabs?.(each => each)
       return createStoredQueue(scope, this, group?.id)
     })
+  }
+
+  /** The messages from now on. They end with the signal too. */
+  openStream(signal: AbortSignal | undefined): AsyncIterableIterator<Message> {
+    this.streams ??= this.scope.own(new MessageStreams())
+    return this.streams.open(signal)
   }
 
   // ── The end of a conversation, and of the user's data ──────────────────────────────────────────────────────────────────

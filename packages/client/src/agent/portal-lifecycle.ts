@@ -26,7 +26,6 @@ interface PortalParts extends Omit<OutboxParts, 'masking' | 'log' | 'liveness' |
     loadUser(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void>
   }
   readonly outbox: Outbox
-  calls: CallState | undefined
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void
 }
@@ -39,7 +38,8 @@ export class PortalLifecycle {
   readonly pipeline: PortalPipeline
   readonly #parts: PortalParts
   readonly #owner: LifecycleOwner
-  readonly #calls: CallState
+  /** The call of the contact center. */
+  readonly calls: CallState
   readonly #selectedProfiles: SelectedProfileStore
   /** The platform's connector, once it is loaded. */
   connector: PlatformConnector | undefined
@@ -49,8 +49,8 @@ export class PortalLifecycle {
     const { config, environment, logger } = scope
     this.#parts = parts
     this.#owner = owner
-    const calls = (parts.calls ??= scope.own(new CallState(scope, context)))
-    this.#calls = calls
+    const calls = scope.own(new CallState(scope, context))
+    this.calls = calls
     const place = { environment, deployment: config.endpoint, logger }
     const ofProfiles = { ...place, cache: config.cache, agent: config.id, userState: scope }
     const profileCache = new ProfileCache(ofProfiles, () => start.language)
@@ -106,7 +106,7 @@ export class PortalLifecycle {
     }
     return buildHookContract({
       scope,
-      calls: this.#calls,
+      calls: this.calls,
       environment,
       authentication,
       pipeline: this.pipeline,
@@ -165,7 +165,7 @@ export class PortalLifecycle {
     await left
     const { scope, start } = this.#parts
     // The call of the demonstration platform restarts too.
-    if (scope.params.platform?.toLowerCase() === 'test') this.#calls.clearTranscript()
+    if (scope.params.platform?.toLowerCase() === 'test') this.calls.clearTranscript()
     // The connector's platform stays connected.
     await this.#run(choosing, loaded, context, start.loadUser(loaded, signal), signal)
   }
@@ -212,7 +212,7 @@ export class PortalLifecycle {
     if (choosing.at !== 'choosing') throw supersededError()
     const { context, scope, outbox } = this.#parts
     scope.facts.setSelection(selection)
-    const moved = Promise.all([context.moveTo(scope.facts.agentId), outbox.restore()])
+    const moved = Promise.all([context.moveTo(scope.facts.agentId), outbox.ledger.restore()])
     choosing.settled = moved
     await moved
     if (owner.state !== choosing) throw supersededError()

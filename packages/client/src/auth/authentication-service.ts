@@ -69,6 +69,7 @@ export class AuthenticationService extends Opaque {
   /** Whether the last call that could ask the user was aborted: the request in flight must not ask any more. */
   #isCancelled = false
   #postAuthentication: PostAuthenticationCallback | undefined
+  #onExpiring: TokenExpiringCallback | undefined
 
   /**
    * The code of the strategy starts to load.
@@ -86,8 +87,12 @@ export class AuthenticationService extends Opaque {
     const environment = resolveEnvironment(options.environment)
     this.#environment = environment
     this.#renewal = new Renewal(environment.clock)
-    this.#current = new CurrentToken(environment, options, scope, () =>
-      this.#source.strategy?.autoRenews ? this.getToken() : undefined,
+    this.#current = new CurrentToken(
+      environment,
+      options,
+      scope,
+      () => (this.#source.strategy?.autoRenews ? this.getToken() : undefined),
+      expiry => this.#onExpiring?.(expiry),
     )
     if (input === undefined || input === null) {
       const strategy = new AnonymousAuthStrategy({ cache }, environment, logger)
@@ -290,7 +295,7 @@ export class AuthenticationService extends Opaque {
    * once when less is left.
    */
   setTokenExpiringCallback(callback: TokenExpiringCallback): void {
-    this.#current.onExpiring = callback
+    this.#onExpiring = callback
   }
 
   /**

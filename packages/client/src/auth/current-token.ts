@@ -37,13 +37,12 @@ export class CurrentToken {
   readonly #options: AuthenticationServiceOptions
   readonly #scope: Pick<AgentScope<never>, 'shared'> | undefined
   readonly #renew: () => Promise<unknown> | undefined
+  readonly #onExpiring: TokenExpiringCallback
   /** Created with the first token of the host. */
   #skew: ClockSkew | undefined
   #state: TokenState = NO_TOKEN
   #leaving: string | null = null
   #user: TokenUser = {}
-  /** Called once per token, when it is about to expire and was not renewed. */
-  onExpiring: TokenExpiringCallback | undefined
   /**
    * When the token counts as about to expire. The first of the two clocks decides: the monotonic one may stop while a laptop
    * sleeps, and the wall clock may be set back. Undefined when that has been handled.
@@ -53,17 +52,22 @@ export class CurrentToken {
   #stopListening: (() => void) | undefined
   #isSuspended = false
 
-  /** @param renew called when the token is about to expire; returns undefined if only the host can renew it */
+  /**
+   * @param renew called when the token is about to expire; returns undefined if only the host can renew it
+   * @param onExpiring called once per token, when it is about to expire and was not renewed
+   */
   constructor(
     environment: Pick<Environment, 'clock' | 'page'>,
     options: AuthenticationServiceOptions,
     scope: Pick<AgentScope<never>, 'shared'> | undefined,
     renew: () => Promise<unknown> | undefined,
+    onExpiring: TokenExpiringCallback,
   ) {
     this.#environment = environment
     this.#options = options
     this.#scope = scope
     this.#renew = renew
+    this.#onExpiring = onExpiring
   }
 
   /** The token, whether or not it has expired. */
@@ -139,7 +143,7 @@ export class CurrentToken {
   announce(expiresAt: number): void {
     if (this.#state.isAnnounced) return
     this.#state = { ...this.#state, isAnnounced: true }
-    this.onExpiring?.({ expiresAt })
+    this.#onExpiring({ expiresAt })
   }
 
   /** The service rejected the token: a host-supplied one no longer overrides those of the strategy. */

@@ -72,8 +72,6 @@ export class MessageLog {
   #missing: KnownMessage[] | undefined
   /** The answers of a session by what a repetition has in common with them. */
   readonly #answers: { sessionId?: string | undefined; digests: Set<number> } = { digests: new Set() }
-  /** Entries of a history, each of which shows a message of another page that has a record. */
-  claimed: WeakSet<TranscriptEntry> | undefined
   #isComplete = true
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
   #index: Map<string, DeliveryRecord> | undefined
@@ -91,8 +89,8 @@ export class MessageLog {
   readonly #unknown = new RecordList()
   /** In the order of their settlement; without the `unknown` ones. */
   readonly #settled = new RecordList()
-  /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
-  hasGap = false
+  /** Number of `unknown` messages that are no longer observed: their texts in a history could be taken for other messages'. */
+  unobserved = 0
 
   /** @param scope undefined for a log that the host app constructs */
   constructor(config: TranscriptConfig, scope?: LogScope) {
@@ -317,7 +315,7 @@ export class MessageLog {
     this.#isComplete &&= this.size <= MAX_MISSING
     for (const entry of this.entries().slice(-MAX_MISSING)) {
       const { message, direction } = entry
-      const isRecorded = recorded.has(message.messageId) || this.claimed?.has(entry)
+      const isRecorded = recorded.has(message.messageId) || CLAIMED.has(entry)
       if (direction === 'received' || !isRecorded) this.noteMissing(message, direction)
     }
     this.#empty()
@@ -459,7 +457,7 @@ export class MessageLog {
     const record = list.first as DeliveryRecord
     list.delete(record)
     if (this.#index?.get(record.id) === record) this.#index.delete(record.id)
-    this.hasGap ||= list === this.#unknown
+    if (list === this.#unknown) this.unobserved++
     this.#isComplete &&= record.isShown === true || !isTraced(record.message)
   }
 
@@ -469,6 +467,9 @@ export class MessageLog {
     for (const record of [...this.#settled, ...this.#unknown]) record.list?.delete(record)
   }
 }
+
+/** Entries of histories, each of which shows a message of another page that has a record. An entry is of one log. */
+export const CLAIMED: WeakSet<TranscriptEntry> = /* @__PURE__ */ new WeakSet()
 
 /** Whether a message may be in a history. */
 function isTraced({ role }: Message): boolean {

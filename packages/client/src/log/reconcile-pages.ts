@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from './delivery.ts'
 import type { TranscriptEntry } from './entry.ts'
 import type { Message } from './message.ts'
-import type { MessageLog } from './message-log.ts'
+import { CLAIMED, type MessageLog } from './message-log.ts'
 import { groupBy, type KnownMessage, knownMessage } from './reconcile.ts'
 
 /*
@@ -58,8 +58,6 @@ export function showOnce(
 ): void {
   const { id, message, timestamp } = record
   const { persona, role, content } = message
-  log.claimed ??= new WeakSet()
-  const { claimed } = log
   const isLikely = (entry: TranscriptEntry) =>
     entry.direction === 'sent' &&
     entry.message.persona === persona &&
@@ -68,10 +66,10 @@ export function showOnce(
     entry.timestamp >= timestamp - CLOCK_SKEW_MS &&
     mayShow(entry) &&
     !log.find(entry.message.messageId ?? '') &&
-    !claimed.has(entry)
+    !CLAIMED.has(entry)
   const entries = log.entries()
   const shown = entries.find(({ message }) => message.messageId === id) ?? entries.find(isLikely)
   if (!shown) return void log.record(message, 'sent', timestamp, undefined, size, false, record)
-  claimed.add(shown)
+  CLAIMED.add(shown)
   record.isShown = true
 }

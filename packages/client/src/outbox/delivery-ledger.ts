@@ -16,6 +16,7 @@ import {
 import type { Message } from '../log/message.ts'
 import { type MessageLog, OBSERVED_LIMIT } from '../log/message-log.ts'
 import { type FoundAnswer, findAnswer, findShown, type Point } from '../log/reconcile.ts'
+import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 
 /** With receipts: how many messages may be without one before new ones wait. */
@@ -66,12 +67,20 @@ export interface QueueStore {
   release(): Promise<unknown>
 }
 
+/** The parts that it uses. */
+export interface LedgerParts {
+  readonly log: MessageLog
+  /** Only with `persistQueue`. */
+  readonly queue?: OptionalFeature<QueueStore | undefined> | undefined
+}
+
 /**
  * The policy of delivery: what is known of every outbound message of the log. Owns the evidence of the session, and the wait for the
  * history that decides about messages in doubt.
  */
 export class DeliveryLedger {
   readonly #scope: LedgerScope
+  readonly #parts: LedgerParts
   readonly #log: MessageLog
   readonly #onDecided: () => void
   /** Stores the queue, once its code has loaded. */
@@ -85,6 +94,8 @@ export class DeliveryLedger {
   #isSilent = false
   /** The point of the session before every unproven message: from it on, a history counts. */
   #point: Point
+  /** How many messages were no longer observed at that point. */
+  #unobserved = 0
   /** Whether a message was written after that point. */
   #hasWritten = false
   /** The last message of the agent: in a history, what comes after it is new. */
@@ -97,10 +108,24 @@ export class DeliveryLedger {
   #wait: unknown
 
   /** @param onDecided it is known which entries are sent again: everything that could show them has been read */
-  constructor(scope: LedgerScope, log: MessageLog, onDecided: () => void) {
+  constructor(scope: LedgerScope, parts: LedgerParts, onDecided: () => void) {
     this.#scope = scope
-    this.#log = log
+    this.#parts = parts
+    this.#log = parts.log
     this.#onDecided = onDecided
+  }
+
+  /** Reads what the previous page left, as {@link QueueStore.restore}. */
+  async restore(ended?: readonly string[]): Promise<void> {
+    await this.#parts.queue?.(store => {
+      this.store = store
+      return store?.restore(ended)
+    })
+  }
+
+  /** The tab continues as that of another user and keeps its messages: they are stored under the keys of that user. */
+  async leaveStore(): Promise<void> {
+    await this.#parts.queue?.(store => store?.leave())
   }
 
   /** Whether nothing may be written at present, or only what is sent again. */
@@ -319,13 +344,14 @@ export class DeliveryLedger {
     const { sessionId, hasReceipts } = facts
     const wait = this.#wait
     const last = history.at(-1)
+    const { unobserved } = this.#log
     // With receipts the words may be those of a message that has its receipt: the service is asked by a repetition instead.
     // Another tab may have written the same text: the tabs compare the words of all of them.
-    const point = this.#log.hasGap || hasReceipts || shared ? undefined : this.#point
+    const point = unobserved > this.#unobserved || hasReceipts || shared ? undefined : this.#point
     const unproven = this.#log.unproven.filter(entry => isWrittenIn(entry, sessionId))
     if (last) {
       this.#point = last
-      this.#log.hasGap = false
+      this.#unobserved = unobserved
       this.#hasWritten = this.#log.sent.size > 0
     }
     if (last && unproven.length > 0) for (const entry of findShown(history, unproven, point)) this.acknowledge(entry)

@@ -28,11 +28,10 @@ import {
 } from '../log/message.ts'
 import type { MessageLog } from '../log/message-log.ts'
 import type { Masking } from '../masking/masking.ts'
-import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 import { utf8Bytes } from '../util/text.ts'
 import { BurstWriter } from './burst-writer.ts'
-import { DeliveryLedger, type QueueStore } from './delivery-ledger.ts'
+import { DeliveryLedger, type LedgerParts } from './delivery-ledger.ts'
 import { TurnTaking } from './turn-taking.ts'
 
 /** Options of `ask()`. */
@@ -69,13 +68,11 @@ export const WARN_AFTER_MS = 3_000
 type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
 
 /** The parts that it uses. */
-export interface OutboxParts extends ChatParts {
+export interface OutboxParts extends ChatParts, LedgerParts {
   readonly masking: Masking
   readonly chat: Chat
   readonly context: ContextStore
   readonly liveness: Liveness
-  /** Only with `persistQueue`. */
-  readonly queue?: OptionalFeature<QueueStore | undefined> | undefined
 }
 
 export class Outbox implements ChatObserver {
@@ -94,7 +91,7 @@ export class Outbox implements ChatObserver {
     this.#scope = scope
     this.#parts = parts
     this.log = parts.log
-    this.ledger = new DeliveryLedger(scope, parts.log, () => this.writer.resume())
+    this.ledger = new DeliveryLedger(scope, parts, () => this.writer.resume())
     this.#turns = new TurnTaking(scope, this.ledger, () => this.#startNext())
     this.writer = new BurstWriter(scope, parts.log, this.ledger, this.#turns)
     parts.connection.observe(this)
@@ -381,19 +378,6 @@ export class Outbox implements ChatObserver {
     logger.warn(
       'A message waits, and nothing opens the chat. After initialize(), call connect(), or set autoConnect or connectOnSend.',
     )
-  }
-
-  /** Reads what the previous page left, as {@link QueueStore.restore}. */
-  async restore(ended?: readonly string[]): Promise<void> {
-    await this.#parts.queue?.(store => {
-      this.ledger.store = store
-      return store?.restore(ended)
-    })
-  }
-
-  /** The tab continues as that of another user and keeps its messages: they are stored under the keys of that user. */
-  async leaveStore(): Promise<void> {
-    await this.#parts.queue?.(store => store?.leave())
   }
 
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */

@@ -121,7 +121,7 @@ export class TabGroup implements SharedConversation {
     this.replica.recall()
     if (!isLeader) return
     this.session.announce()
-    void this.#parts.outbox.restore()
+    void this.#parts.outbox.ledger.restore()
   }
 
   /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
@@ -147,7 +147,7 @@ export class TabGroup implements SharedConversation {
     if (!this.#own.link.isLeader || !scope.status.isReady) return this.#own.link.watch(...ended)
     const gone = ended.filter(tab => !mayReturn.has(tab))
     this.replica.takeOver(gone)
-    await outbox.restore(gone)
+    await outbox.ledger.restore(gone)
     await this.replica.handleEnded(ended)
     // The last thing that such a tab has said may be known to another one only.
     this.replica.recall()
@@ -263,10 +263,10 @@ export class TabGroup implements SharedConversation {
   }
 
   #leaveUser(): void {
-    const { authentication, lifecycle } = this.#parts
+    const { authentication, handleUserChange } = this.#parts
     // Everything in memory is removed before the first await. The responses in the cache are found by the token.
     this.#apply(() => {
-      void lifecycle?.handleUserChange()
+      void handleUserChange()
       void authentication.forgetUser()
     })
     this.#own.link.leave('signed_out')
@@ -346,7 +346,7 @@ export class TabGroup implements SharedConversation {
   async handleUser(): Promise<void> {
     if (!isAnonymous(this.#own.link.key)) return
     await this.session.takeAway()
-    await this.#parts.outbox.leaveStore()
+    await this.#parts.outbox.ledger.leaveStore()
   }
 
   /** The agent has a token that the others do not have. */
@@ -358,7 +358,7 @@ export class TabGroup implements SharedConversation {
     this.replica.handleMoved()
     this.turn.end()
     this.session.enter(keyFor(token, key))
-    void this.#parts.outbox.restore()
+    void this.#parts.outbox.ledger.restore()
   }
 }
 

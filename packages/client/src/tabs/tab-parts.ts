@@ -10,8 +10,8 @@ export interface TabParts extends Omit<OutboxParts, 'masking' | 'chat' | 'queue'
   readonly outbox: Outbox
   readonly resume: OptionalFeature<SessionResume> | undefined
   readonly recovery: Recovery
-  /** Undefined until the agent is constructed. Removes everything of the user, and emits `userChanged`. */
-  readonly lifecycle: { handleUserChange(): Promise<void> } | undefined
+  /** Removes everything of the user, and emits `userChanged`. */
+  readonly handleUserChange: () => Promise<void>
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void
 }
