@@ -21,7 +21,6 @@ import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope, SignOutCause } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
-import type { TabParts } from '../tabs/tab-parts.ts'
 import { Start } from './start.ts'
 
 /**
