@@ -2,6 +2,7 @@ import { ManualClock } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import type { ConnectionState } from '../src/chat/connection-state.ts'
 import type { Transport } from '../src/chat/transport.ts'
+import { FINAL_MS, OVERDUE_MS } from '../src/conversation/recovery.ts'
 import type { SDKError } from '../src/errors.ts'
 import type { DeliveryMode, DeliveryUpdate } from '../src/log/delivery.ts'
 import type { TranscriptConfig } from '../src/log/entry.ts'
@@ -140,6 +141,11 @@ export function setUpOutbox({
     liveness: { handleSent() {} },
   } as never)
   const opened = new Set<string>()
+  /** What the recovery of messages counts from a reopening on. */
+  let deadlines: unknown[] = []
+  const endWait = () => {
+    for (const deadline of deadlines) clock.clearTimeout(deadline)
+  }
   /** Opens the chat on a transport, as the chat does. */
   const connect = (transport = new FakeTransport()) => {
     state.connection = 'CONNECTED'
@@ -156,17 +162,24 @@ export function setUpOutbox({
       isSupplied: false,
     })
     outbox.handleReady(transport)
+    endWait()
+    if (isReopening)
+      deadlines = (delivery === 'at-least-once' ? [OVERDUE_MS, FINAL_MS] : [OVERDUE_MS]).map(delayMs =>
+        clock.setTimeout(() => outbox.handleOverdue(delayMs === FINAL_MS), delayMs),
+      )
     return transport
   }
   /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
   const lose = (silentMs = 0) => {
     state.connection = 'RECONNECTING'
+    endWait()
     outbox.handleInterrupted()
     outbox.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
   }
   /** Ends the chat. */
   const close = () => {
     state.connection = 'CLOSED'
+    endWait()
     outbox.handleInterrupted()
     outbox.handleClosed()
     outbox.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
@@ -191,6 +204,7 @@ export function setUpOutbox({
     connect,
     lose,
     close,
+    endWait,
   }
 }
 

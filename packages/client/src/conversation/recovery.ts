@@ -27,6 +27,12 @@ import type { WorkingState } from './working-state.ts'
 /** How long the service may take to send a history after a reopening, before it is requested, in milliseconds. */
 const HISTORY_WAIT_MS = 1_000
 
+/** From when on a history counts as late, counted from the opening, in milliseconds. */
+export const OVERDUE_MS = 5_000
+
+/** As {@link OVERDUE_MS}, before a message is sent a second time. */
+export const FINAL_MS = 15_000
+
 /** Restores what the previous page had of the session, with `resume` or `tabs`. */
 interface HistoryReader {
   /** The chat has sent the history of the session. */
@@ -60,6 +66,9 @@ export interface RecoveryParts extends Pick<ChatParts, 'connection' | 'session' 
  *                                                                                   └─ 1 s, or another frame
  *                                                       failed: one warning ◄─┬── history call ──┘
  *                                                                    merged ◄─┘
+ *
+ * Five seconds after the opening a replay that has not ended gives way to a history, and what only a history could show is
+ * decided. A message that would be sent a second time waits for fifteen. Nothing is held or requested for that alone.
  */
 export class Recovery implements ChatObserver {
   readonly #scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>
@@ -71,6 +80,8 @@ export class Recovery implements ChatObserver {
   /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
   #held: Message[] | undefined
   #wait: Wait | undefined
+  /** What the opening leaves open is decided then. */
+  #deadline: unknown
   #hasWarnedOfOrder = false
   #hasWarnedOfGap = false
 
@@ -108,6 +119,21 @@ export class Recovery implements ChatObserver {
     // The transcript of the previous page was read a while ago.
     const isResumed = opening.isRestored && !opening.isOwn
     this.#begin(this.#followed, !this.#replayed && (isMissing || isResumed), isMissing && !this.#replayed)
+    // A session that this page has just created shows nothing of an earlier one.
+    if (opening.isCreated && !opening.isReopening) return
+    const { config, environment } = this.#scope
+    const { clock } = environment
+    this.#deadline = clock.setTimeout(() => {
+      if (config.delivery === 'at-least-once')
+        this.#deadline = clock.setTimeout(() => this.#handleOverdue(true), FINAL_MS - OVERDUE_MS)
+      this.#handleOverdue(false)
+    }, OVERDUE_MS)
+  }
+
+  /** @param isFinal whether nothing is awaited any longer */
+  #handleOverdue(isFinal: boolean): void {
+    if (this.#followed) this.#handleResumed(this.#followed, false)
+    this.#parts.outbox.handleOverdue(isFinal)
   }
 
   /** The connection was lost. */
@@ -115,6 +141,7 @@ export class Recovery implements ChatObserver {
     const held = this.#held ?? []
     this.#replayed = this.#held = undefined
     this.#endWait()
+    this.#scope.environment.clock.clearTimeout(this.#deadline)
     for (const message of held) this.#pass(message)
   }
 
@@ -122,6 +149,7 @@ export class Recovery implements ChatObserver {
   clear(): void {
     this.#followed = this.#replayed = this.#held = undefined
     this.#endWait()
+    this.#scope.environment.clock.clearTimeout(this.#deadline)
   }
 
   // ── Frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -355,7 +383,7 @@ export class Recovery implements ChatObserver {
 
   /** There is nothing more to recover: the outbox gets what waited. */
   #end(): void {
-    this.#parts.outbox.handleNoHistory()
+    this.#parts.outbox.ledger.handleNoHistory()
     this.#release()
   }
 

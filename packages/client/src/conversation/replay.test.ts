@@ -134,11 +134,12 @@ describe('a service that repeats what was missed', () => {
     await agent.destroy()
   })
 
-  it.each<[string, object | undefined]>([
+  it.each<[string, object | string | undefined]>([
     ['sends a history instead of it', undefined],
     ['says that it is not complete', { complete: false }],
     ['does not say whether it is complete', {}],
     ['says nothing of it', { persona: 'metadata' }],
+    ['never says that it has repeated everything', 'nothing'],
   ])('[REL-99] reads the history where the service %s', async (_case, messageData) => {
     const { agent, told, clock, emulator, push, reopenInSilence, numbers } = await setUpResume()
     await agent.send('one')
@@ -147,7 +148,8 @@ describe('a service that repeats what was missed', () => {
       .get(lastSession(emulator))
       ?.history.add({ ...replyTo('two', { messageId: 'm-2', timestamp: clock.now() }) } as never)
     await reopenInSilence()
-    if (messageData && 'persona' in messageData) push({ persona: 'metadata', role: 'resumed' })
+    if (typeof messageData === 'string') await clock.advance(5_000)
+    else if (messageData && 'persona' in messageData) push({ persona: 'metadata', role: 'resumed' })
     else if (messageData) push({ persona: 'metadata', role: 'resumed', messageData })
     else
       push({

@@ -22,12 +22,6 @@ import type { AgentScope } from '../scope.ts'
 /** With receipts: how many messages may be without one before new ones wait. */
 const WINDOW = 1_000
 
-/** Longest wait for the history after an opening, in milliseconds: then messages in doubt are `unknown`. */
-const UNKNOWN_AFTER_MS = 5_000
-
-/** As {@link UNKNOWN_AFTER_MS}, before a message is sent a second time. */
-const RESEND_AFTER_MS = 15_000
-
 /** How often the texts of messages are looked for that are not needed any more, in milliseconds. */
 const FORGET_EVERY_MS = 10_000
 
@@ -104,8 +98,8 @@ export class DeliveryLedger {
   #firstWriteAfter = 0
   /** When the texts of messages are forgotten next, on the monotonic clock. */
   #forgetAt = 0
-  /** The timer of the wait for a history, while messages are in doubt. That of the next reopening replaces it. */
-  #wait: unknown
+  /** Whether messages are in doubt that a history of the opened session may show. */
+  #isWaiting = false
 
   /** @param onDecided it is known which entries are sent again: everything that could show them has been read */
   constructor(scope: LedgerScope, parts: LedgerParts, onDecided: () => void) {
@@ -132,7 +126,7 @@ export class DeliveryLedger {
   get limit(): 'none' | 'resend' | undefined {
     const { store } = this
     // The store has not marked it yet, or messages in doubt may have to be sent first.
-    if (store?.isClaiming || (this.#wait !== undefined && this.#isAtLeastOnce)) return 'none'
+    if (store?.isClaiming || (this.#isWaiting && this.#isAtLeastOnce)) return 'none'
     return this.#scope.facts.hasReceipts && this.#log.sent.size >= WINDOW ? 'resend' : undefined
   }
 
@@ -269,7 +263,7 @@ export class DeliveryLedger {
    * @returns whether the previous connection had the same session
    */
   handleConnected(opening: Opening): boolean {
-    const { environment, facts, config } = this.#scope
+    const { facts, config } = this.#scope
     const isReopening = opening.sessionId === this.#opening?.sessionId
     this.#opening = opening
     this.#isConnected = true
@@ -284,10 +278,9 @@ export class DeliveryLedger {
     // The service drops repetitions, so that nothing has to be found out first.
     if (facts.hasReceipts) this.decide()
     else if (this.#log.unproven.some(({ isInDoubt }) => isInDoubt)) {
-      const limitMs = this.#isAtLeastOnce ? RESEND_AFTER_MS : UNKNOWN_AFTER_MS
       // The history of a session that this page has just created shows no message of an earlier one.
-      if (opening.isCreated && !opening.isReopening) this.decide()
-      else this.#wait = environment.clock.setTimeout(() => this.decide(), limitMs)
+      this.#isWaiting = !opening.isCreated || opening.isReopening
+      if (!this.#isWaiting) this.decide()
     }
     return isReopening
   }
@@ -297,7 +290,7 @@ export class DeliveryLedger {
    * was in order.
    */
   handleLost({ lastInboundAt = -Infinity, isAbnormal }: ConnectionLoss): void {
-    this.#endWait()
+    this.#isWaiting = false
     const wasConnected = this.#isConnected
     this.#isConnected = false
     if (!isAbnormal || !wasConnected) return
@@ -342,7 +335,7 @@ export class DeliveryLedger {
   handleHistory(history: readonly Message[]): void {
     const { facts, shared } = this.#scope
     const { sessionId, hasReceipts } = facts
-    const wait = this.#wait
+    const isWaiting = this.#isWaiting
     const last = history.at(-1)
     const { unobserved } = this.#log
     // With receipts the words may be those of a message that has its receipt: the service is asked by a repetition instead.
@@ -356,17 +349,21 @@ export class DeliveryLedger {
     }
     if (last && unproven.length > 0) for (const entry of findShown(history, unproven, point)) this.acknowledge(entry)
     // A listener may have lost or ended the session.
-    if (wait !== undefined && wait === this.#wait) this.decide()
+    if (isWaiting && this.#isWaiting) this.decide()
   }
 
-  /** No history of the session will come. One that is late may still save the user a message that arrives twice. */
-  handleNoHistory(): void {
-    if (this.#wait !== undefined && !this.#isAtLeastOnce) this.decide()
+  /**
+   * No history of the session will come, or none has come in time.
+   *
+   * @param isFinal whether none is awaited any longer: until then a late one may save the user a message that arrives twice
+   */
+  handleNoHistory(isFinal = false): void {
+    if (this.#isWaiting && (isFinal || !this.#isAtLeastOnce)) this.decide()
   }
 
   /** Nothing more will be found out about the messages in doubt: they are sent again, or they are `unknown`. */
   decide(): void {
-    this.#endWait()
+    this.#isWaiting = false
     const again: DeliveryRecord[] = []
     for (const entry of this.#log.unproven)
       if (this.isSentAgain(entry)) again.push(entry)
@@ -389,7 +386,7 @@ export class DeliveryLedger {
 
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
   endSession(reason: DeliveryReason, present?: string): void {
-    this.#endWait()
+    this.#isWaiting = false
     for (const entry of [...this.#log.sent])
       if (present === undefined || !(entry.isAnswered || isWrittenIn(entry, present)))
         this.settle(entry, 'unknown', reason)
@@ -397,7 +394,7 @@ export class DeliveryLedger {
 
   /** The session goes on without this page. What was sent is not sent again in another one. */
   leaveSession(isAnswered: (id: string) => boolean): void {
-    this.#endWait()
+    this.#isWaiting = false
     this.#opening = undefined
     this.#isConnected = false
     for (const entry of this.#log.unproven) {
@@ -405,10 +402,5 @@ export class DeliveryLedger {
       entry.isAnswered = entry.state === 'sent' && isAnswered(entry.id)
       if (!entry.isAnswered) this.settle(entry, 'unknown', 'session_ended')
     }
-  }
-
-  #endWait(): void {
-    this.#scope.environment.clock.clearTimeout(this.#wait)
-    this.#wait = undefined
   }
 }

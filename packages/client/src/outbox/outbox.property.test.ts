@@ -44,7 +44,7 @@ describe('Outbox', () => {
   it('[FLOW-05] [REL-10] keeps order and limit, loses nothing and repeats nothing, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async steps => {
-        const { outbox, clock, state, failures, flushed, connect, lose, becomeReady } = setUpOutbox({
+        const { outbox, clock, state, failures, flushed, connect, lose, endWait, becomeReady } = setUpOutbox({
           maxQueueSize: LIMIT,
         })
         const written: string[] = []
@@ -103,13 +103,14 @@ describe('Outbox', () => {
           for (const error of failures) removed.add((error as MessageError).messageId as string)
           expect(outbox.size).toBeLessThanOrEqual(LIMIT)
           expect(outbox.size).toBe(accepted.length - written.length - removed.size)
-          // The pause between bursts, and the wait for a history.
-          expect(clock.pendingTimers).toBeLessThanOrEqual(2)
+          // The pause between bursts, and the two deadlines of the recovery.
+          expect(clock.pendingTimers).toBeLessThanOrEqual(3)
         }
         lose()
         becomeReady()
         connect(new BreakingTransport(written, null))
-        outbox.handleNoHistory()
+        outbox.ledger.handleNoHistory()
+        endWait()
         await clock.advance(200)
         expect([outbox.size, clock.pendingTimers]).toEqual([0, 0])
         expect(failures.every(error => (error as MessageError).reason === 'cleared')).toBe(true)

@@ -497,9 +497,10 @@ export class Outbox implements ChatObserver {
     this.ledger.handleHistory(history)
   }
 
-  /** No further history of the present connection will come: there is no source of one, or it was read. */
-  handleNoHistory(): void {
-    this.ledger.handleNoHistory()
+  /** No history has come in time. @param isFinal whether none is awaited any longer */
+  handleOverdue(isFinal: boolean): void {
+    this.ledger.handleNoHistory(isFinal)
+    this.#turns.handleOverdue()
   }
 
   handleConnected(opening: Opening): void {

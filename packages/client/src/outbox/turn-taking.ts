@@ -18,9 +18,6 @@ import type { DeliveryLedger } from './delivery-ledger.ts'
  * when the agent has been silent for a pause that adapts to the gaps between its messages.
  */
 
-/** How long the service may take to send the history after a reconnect, in milliseconds. */
-const HISTORY_LIMIT_MS = 5_000
-
 /** Shortest silence of the agent before the next question, in milliseconds. */
 export const MIN_PAUSE_MS = 50
 
@@ -41,7 +38,6 @@ type Turn =
       /** The connection was lost and replaced after the question was written. */
       readonly at: 'unverified'
       readonly question: Question
-      readonly timer: unknown
       /** Another user message was written since the reconnect: a new message of the agent may answer either. */
       isAmbiguous: boolean
       /** The service has sent no history in time. */
@@ -109,9 +105,7 @@ export class TurnTaking {
 
   /** Ends the turn of a question, if it has the turn. */
   end(question: DeliveryRecord): void {
-    const turn = this.#turn
-    if (turn?.question !== question) return
-    if (turn.at === 'unverified') this.#scope.environment.clock.clearTimeout(turn.timer)
+    if (this.#turn?.question !== question) return
     this.#turn = undefined
     this.#scope.shared?.turn.end()
   }
@@ -125,11 +119,8 @@ export class TurnTaking {
       if (turn?.at === 'unverified') turn.isAmbiguous = true
       return
     }
-    if (turn.at === 'unverified') {
-      // The history of the reopened chat may still show the answer.
-      if (this.#ledger.isSentAgain(entry)) return
-      this.#scope.environment.clock.clearTimeout(turn.timer)
-    }
+    // The history of the reopened chat may still show the answer.
+    if (turn.at === 'unverified' && this.#ledger.isSentAgain(entry)) return
     this.#turn = { at: 'open', question: turn.question }
   }
 
@@ -148,24 +139,19 @@ export class TurnTaking {
 
   /** The session was opened again. An answer can still come. */
   handleReopened(): void {
-    const { environment, facts } = this.#scope
-    const { clock } = environment
+    const { hasResume, hasReceipts } = this.#scope.facts
     const turn = this.#turn
     if (!turn || turn.at === 'unsent') return
-    if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
     // The service repeats what was missed, and no message is lost: the question stays open.
-    else if (facts.hasResume && facts.hasReceipts) return
-    const unverified: Turn & { at: 'unverified' } = {
-      at: 'unverified',
-      question: turn.question,
-      timer: clock.setTimeout(() => {
-        unverified.isOverdue = true
-        this.#startNext()
-      }, HISTORY_LIMIT_MS),
-      isAmbiguous: false,
-      isOverdue: false,
-    }
-    this.#turn = unverified
+    if (turn.at === 'open' && hasResume && hasReceipts) return
+    this.#turn = { at: 'unverified', question: turn.question, isAmbiguous: false, isOverdue: false }
+  }
+
+  /** No history has come in time. */
+  handleOverdue(): void {
+    if (this.#turn?.at !== 'unverified') return
+    this.#turn.isOverdue = true
+    this.#startNext()
   }
 
   /**
@@ -179,7 +165,7 @@ export class TurnTaking {
       if (last) this.#ledger.handleAgentMessage(last)
       return
     }
-    const { question, timer } = turn
+    const { question } = turn
     const found = this.#ledger.findAnswer(messages, question)
     if (!found) return
     const { isAsked, answer } = found
@@ -189,7 +175,6 @@ export class TurnTaking {
       this.#ledger.handleAgentMessage(answer)
       return this.#settle(({ reply }) => reply.resolve(answer))
     }
-    this.#scope.environment.clock.clearTimeout(timer)
     this.#turn = { at: 'open', question }
   }
 
