@@ -31,7 +31,7 @@ const ROOMS = [
 const VIEW = '^packages/view/src'
 const ELEMENTS = '^packages/elements/src'
 const TESTS = '[.](?:test|test-d)[.]ts$'
-const EMULATOR_ON_NODE = '^packages/emulator/src/(?:node/|knowledge/node-loader[.]ts$)'
+const EMULATOR_ON_NODE = '^packages/emulator/src/node/'
 
 /** A rule of the kind: these files must not import those. */
 const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to })

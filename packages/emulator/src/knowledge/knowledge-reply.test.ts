@@ -2,9 +2,9 @@ import { ROLE } from '@aiagent/protocol'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Answer, Reply, ReplyRequest } from '../chat/reply.ts'
+import { loadKnowledge } from '../node/load-knowledge.ts'
 import { type Article, parseArticle } from './article.ts'
 import { createKnowledgeReply } from './knowledge-reply.ts'
-import { loadKnowledge } from './node-loader.ts'
 
 const escalation = { liveDomain: 'live.example', entrypointUrl: 'https://live.example/enter' }
 

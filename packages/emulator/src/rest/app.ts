@@ -2,6 +2,7 @@ import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { Desk } from '../desk/desk.ts'
+import { delayAnswers } from '../faults/answer-delay.ts'
 import {
   applyFaults,
   applyPathFaults,
@@ -18,7 +19,6 @@ import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world/world.ts'
 import { describeAgent } from './agents.ts'
-import { delayAnswers } from './answer-delay.ts'
 import { Authorization, type TokenForm } from './authorization.ts'
 import { addContactCenterRoutes } from './contact-center-routes.ts'
 import { cors } from './cors.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { findShippedFolder } from '../node/shipped-folder.ts'
-import { type Article, parseArticle } from './article.ts'
+import { type Article, parseArticle } from '../knowledge/article.ts'
+import { findShippedFolder } from './shipped-folder.ts'
 
 /**
  * Reads all Markdown articles (`.md`) of a folder and its sub-folders, in the order of their paths. Hidden folders and

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
-import type { PendingWaits } from '../faults/pending-waits.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
+import type { PendingWaits } from './pending-waits.ts'
 
 export interface DelayParts {
   settings: EmulatorSettings

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadKnowledge } from './node-loader.ts'
+import { loadKnowledge } from './load-knowledge.ts'
 
 describe('loadKnowledge', () => {
   let folder: string
