@@ -135,7 +135,7 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
   const most = first === 'replay' || first === 'completions' ? 1 : first === 'test' ? rest.length : 0
   const end = rest.findIndex(argument => argument.startsWith('-'))
   const files = rest.slice(0, Math.min(most, end < 0 ? rest.length : end))
-  const values = new Values(first, rest.slice(files.length))
+  const values = new Values(first, COMMANDS[first].options, rest.slice(files.length))
   if (values.flag('help')) return { command: 'help', text: commandHelp(first) }
   switch (first) {
     case 'chat':

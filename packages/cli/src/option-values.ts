@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { LOG_THRESHOLDS, type LogThreshold } from './log-threshold.ts'
-import { COMMANDS, type CommandName } from './option-specs.ts'
+import type { CommandSpec } from './option-parts.ts'
 
 /** Thrown when the command line is invalid. */
 export class UsageError extends Error {
@@ -8,7 +8,7 @@ export class UsageError extends Error {
   /** Names the help to read. */
   readonly hint: string
 
-  constructor(message: string, command?: CommandName) {
+  constructor(message: string, command?: string) {
     super(message)
     this.hint = `See aiagent ${command ? `${command} ` : ''}--help.`
   }
@@ -24,13 +24,12 @@ interface NumberRule {
 
 /** The options of one command. Each is checked when it is read. */
 export class Values {
-  readonly #command: CommandName
+  readonly #command: string
   readonly #values: Readonly<Record<string, unknown>>
 
-  constructor(command: CommandName, args: readonly string[]) {
+  constructor(command: string, options: CommandSpec['options'], args: readonly string[]) {
     this.#command = command
     try {
-      const { options } = COMMANDS[command]
       this.#values = parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
     } catch (error) {
       throw this.error(parseProblem(error))
