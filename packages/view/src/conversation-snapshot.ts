@@ -11,7 +11,6 @@ import type { ConversationError, ConversationRemedy } from './conversation-error
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat, ExportOptions } from './export-conversation.ts'
 import type { ConversationDesk, OpenLiveDesk } from './live-desk.ts'
-import type { SignalListener } from './signals.ts'
 import type { ViewPlatform } from './view-platform.ts'
 
 /**
@@ -99,6 +98,26 @@ export interface ConversationSnapshot {
 
 /** Something to select at a gate. */
 export type ConversationChoice = Portal | AgentListItem | UserProfile
+
+/**
+ * A step of a conversation, for statistics: without texts, and without ids of persons, sessions and messages. `time` is in milliseconds since
+ * the epoch, `afterMs` a duration in milliseconds.
+ *
+ * - `opened`: a new conversation is open, once for each. Before a sign-in and a choice there is none.
+ * - `first_message`: the first message of the user, once for each conversation; `afterMs` it was opened
+ * - `answered`: the first message of the agent after one of the user; `afterMs` that one
+ * - `rated`: the user has rated an answer, or has changed the rating
+ * - `escalated`: the agent has handed the conversation over to a human
+ */
+export type ConversationSignal =
+  | { readonly name: 'opened'; readonly time: number }
+  | { readonly name: 'first_message'; readonly time: number; readonly afterMs: number }
+  | { readonly name: 'answered'; readonly time: number; readonly afterMs: number }
+  | { readonly name: 'rated'; readonly time: number; readonly rating: FeedbackRating }
+  | { readonly name: 'escalated'; readonly time: number; readonly type: ConversationEscalation['type'] }
+
+/** Called with each signal. */
+export type SignalListener = (signal: ConversationSignal) => void
 
 /** Options of a view. */
 export interface ConversationViewOptions {

@@ -1,7 +1,6 @@
 import type { AiAgent } from '@aiagent/client'
-import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
+import type { ConversationView, ConversationViewOptions, SignalListener } from './conversation-snapshot.ts'
 import type { OpenLiveDesk } from './live-desk.ts'
-import type { SignalListener } from './signals.ts'
 import { createActions } from './view-actions.ts'
 import { defaultPlatform } from './view-platform.ts'
 import { EMPTY_SNAPSHOT } from './view-state.ts'

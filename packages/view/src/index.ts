@@ -11,9 +11,11 @@ export type {
   ConversationConnection,
   ConversationConnectionState,
   ConversationSession,
+  ConversationSignal,
   ConversationSnapshot,
   ConversationView,
   ConversationViewOptions,
+  SignalListener,
 } from './conversation-snapshot.ts'
 export { createConversationView } from './conversation-view.ts'
 export type { ConversationFormat, ExportLabels, ExportOptions } from './export-conversation.ts'
@@ -25,5 +27,4 @@ export type {
   LiveDeskOptions,
   OpenLiveDesk,
 } from './live-desk.ts'
-export type { ConversationSignal, SignalListener } from './signals.ts'
 export type { TabChannel, TabLocks, ViewPlatform } from './view-platform.ts'

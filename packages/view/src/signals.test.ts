@@ -4,8 +4,7 @@ import { passing } from '../../client/test/agent-harness.ts'
 import { setUpDeskTabs } from '../test/desk-tabs.ts'
 import { ASK, handingOver } from '../test/scripted-desk.ts'
 import { lastOf, say, setUpView } from '../test/view-harness.ts'
-import type { ConversationView } from './conversation-snapshot.ts'
-import type { ConversationSignal } from './signals.ts'
+import type { ConversationSignal, ConversationView } from './conversation-snapshot.ts'
 
 const FUNNEL = ['opened', 'first_message', 'answered']
 
