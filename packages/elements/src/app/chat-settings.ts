@@ -2,7 +2,7 @@ import type { AiAgent } from '@aiagent/client'
 import type { ConversationDesk, ConversationMessage, ConversationSession, ConversationView } from '@aiagent/view'
 import type { ComponentType } from 'preact'
 import type { ChatHost, ChatProperties } from '../chat-options.ts'
-import type { MarkdownOptions } from '../markdown/markdown.tsx'
+import type { MarkdownOptions } from '../markdown/nodes.tsx'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import type { Announcer } from './announcer.ts'
 

@@ -1,15 +1,21 @@
 /** @jsxImportSource preact */
 import type { PendingChoice } from '@aiagent/client'
-import type { ConversationChoice } from '@aiagent/view'
+import type { ConversationChoice, ConversationError } from '@aiagent/view'
 import { useState } from 'preact/hooks'
 import { errorSentence } from '../strings/error-sentence.ts'
-import { shownByView } from './chat-settings.ts'
-import type { ChoiceProps } from './choice.tsx'
+import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
 import { Panel } from './panels.tsx'
 import { blockedText, useSignIn } from './use-sign-in.ts'
 
 export { CHOICE_STYLE as STYLE } from '../style/choice-style.ts'
+
+export interface ChoiceProps {
+  settings: ChatSettings
+  gate: PendingChoice | undefined
+  /** Why the last choice or sign-in failed. */
+  error: ConversationError | undefined
+}
 
 /** Number of choices from which they can be filtered. */
 const MANY = 8

@@ -2,7 +2,7 @@
 import { visibleText } from '@aiagent/protocol'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { loadedMarkdown } from '../markdown/load-markdown.ts'
-import type { CopyProps } from '../markdown/markdown.tsx'
+import type { CopyProps } from '../markdown/nodes.tsx'
 import { pieces } from '../markdown/pieces.tsx'
 import { shownMarkdown } from '../markdown/shown-markdown.ts'
 

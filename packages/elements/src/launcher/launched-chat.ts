@@ -1,7 +1,6 @@
 import type { AiAgent } from '@aiagent/client'
 import type { AiAgentChatElement } from '../chat-element.ts'
 import { PROPERTIES } from '../chat-options.ts'
-import type { AiAgentLauncherElement } from '../launcher-element.ts'
 
 export { fitVisiblePart } from './visible-part.ts'
 
@@ -25,7 +24,10 @@ function handOver(field: HTMLTextAreaElement, chat: AiAgentChatElement): void {
 }
 
 /** Creates the chat of a launcher in its panel. Attributes, properties and slotted elements of the launcher are passed on. */
-export function createChat(launcher: AiAgentLauncherElement, panel: HTMLElement): AiAgentChatElement {
+export function createChat(
+  launcher: HTMLElement & Pick<AiAgentChatElement, (typeof PROPERTIES)[number]>,
+  panel: HTMLElement,
+): AiAgentChatElement {
   const chat = document.createElement('ai-agent-chat')
   const { observedAttributes } = chat.constructor as typeof AiAgentChatElement
   const passed = observedAttributes.filter(name => name !== 'closable')
@@ -63,7 +65,7 @@ export function createChat(launcher: AiAgentLauncherElement, panel: HTMLElement)
   for (const name of ['aiagent-unread', 'aiagent-open'])
     launcher.addEventListener(name, () => {
       if (launcher.hasAttribute('teaser'))
-        import('./teaser.ts').then(({ showTeaser }) => showTeaser(launcher), goesOnWithout)
+        import('./teaser.ts').then(({ showTeaser }) => showTeaser(launcher, chat), goesOnWithout)
     })
   // What it replaces follows it, so that a selector finds that.
   panel.prepend(chat)

@@ -1,5 +1,5 @@
 import { sha256 } from '@aiagent/client'
-import type { AiAgentLauncherElement } from '../launcher-element.ts'
+import type { AiAgentChatElement } from '../chat-element.ts'
 import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import { adoptStyles } from '../style/adopt-styles.ts'
 import { TEASER_STYLE } from '../style/teaser-style.ts'
@@ -19,19 +19,20 @@ const SHOWN = 'aiagent_launcher_teaser'
  *
  * @param isLate whether the code of Markdown was waited for
  */
-export function showTeaser(launcher: AiAgentLauncherElement, isLate = false): void {
+export function showTeaser(launcher: HTMLElement, chat: AiAgentChatElement, isLate = false): void {
   const root = launcher.shadowRoot as ShadowRoot
-  const { messages = [], unread = 0 } = launcher.chat?.view?.getSnapshot() ?? {}
+  const { messages = [], unread = 0 } = chat.view?.getSnapshot() ?? {}
   const message = messages.findLast(({ author, mark }) => author !== 'user' && !mark)
   const shown = root.querySelector('.teaser')
-  if (!message || unread === 0 || launcher.open) return shown?.remove()
+  if (!message || unread === 0 || launcher.hasAttribute('open')) return shown?.remove()
   // A hash: the id of the session opens the conversation, and those of messages may begin at 1 in each.
   const id = sha256(`${message.sessionId} ${message.messageId ?? message.id}`).slice(0, 16)
   const isDismissed = lastShown() === `${id} dismissed`
   const { content } = message
   const markdown = loadedMarkdown()
   // Without its code, which may be missing, the text is shown as it was written.
-  if (!isLate && !markdown && hasMarkdown(content)) return void loadMarkdown().then(() => showTeaser(launcher, true))
+  if (!isLate && !markdown && hasMarkdown(content))
+    return void loadMarkdown().then(() => showTeaser(launcher, chat, true))
   const [first = ''] = (markdown?.plainText(content) ?? content).trim().split('\n')
   const line = first.length > LONGEST ? `${withoutLastWord(first.slice(0, LONGEST))}…` : first
   if (isDismissed || !line) return shown?.remove()
@@ -60,7 +61,7 @@ function withoutLastWord(text: string): string {
   return text.replace(/[\s,;:–—-]+\S*$/, '')
 }
 
-function createTeaser(root: ShadowRoot, launcher: AiAgentLauncherElement): HTMLButtonElement[] {
+function createTeaser(root: ShadowRoot, launcher: HTMLElement): HTMLButtonElement[] {
   adoptStyles(root, TEASER_STYLE)
   const teaser = document.createElement('div')
   teaser.className = 'teaser'
@@ -75,7 +76,7 @@ function createTeaser(root: ShadowRoot, launcher: AiAgentLauncherElement): HTMLB
   if (open) {
     open.dir = 'auto'
     open.onclick = () => {
-      launcher.open = true
+      launcher.toggleAttribute('open', true)
     }
   }
   const icon = root.querySelector('.close svg')

@@ -1,4 +1,4 @@
-import type { MarkdownOptions } from './markdown.tsx'
+import type { ChatStrings } from '../strings/chat-strings.ts'
 
 export { ENLARGED_STYLE as STYLE } from '../style/enlarged-style.ts'
 
@@ -6,7 +6,7 @@ export { ENLARGED_STYLE as STYLE } from '../style/enlarged-style.ts'
  * A dialog with an image as large as the window allows. It is removed when it is closed, by Escape or a click. Loads with the first image
  * that is enlarged, and imports nothing that other files need: a bundler would make further files of that.
  */
-export function createEnlarged(src: string, alt: string, strings: MarkdownOptions['strings']): HTMLDialogElement {
+export function createEnlarged(src: string, alt: string, strings: ChatStrings): HTMLDialogElement {
   const dialog = document.createElement('dialog')
   dialog.className = 'enlarged'
   dialog.setAttribute('aria-label', alt || strings.image)

@@ -1,12 +1,34 @@
 /** @jsxImportSource preact */
 import type { Token, Tokens } from 'marked'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
+import type { ChatStrings } from '../strings/chat-strings.ts'
 import { isForLater, later, lex } from './lex.ts'
 import { Link } from './link.tsx'
-import type { MarkdownOptions } from './markdown.tsx'
 import { Picture } from './picture.tsx'
 import { pieces } from './pieces.tsx'
 import { imageAddress, linkAddress } from './safe-address.ts'
+
+/** What Markdown needs beside its text. */
+export interface MarkdownOptions {
+  readonly strings: ChatStrings
+  /** Origins from which images are loaded. */
+  readonly imageOrigins: readonly string[]
+  /** Says texts to screen readers. */
+  readonly announcer: { say(text: string): void }
+  /** Copies answers and code; undefined while its code is not loaded, and where the host does not want it. */
+  readonly Copy: ComponentType<CopyProps> | undefined
+  /** Whether it is within a link, which is followed by a click on an image. */
+  readonly isLinked?: boolean
+}
+
+/** What is copied. */
+export interface CopyProps {
+  settings: Pick<MarkdownOptions, 'strings' | 'announcer'>
+  /** A block of code, or what gives the answers of a turn in Markdown. */
+  text: string | (() => readonly string[])
+  /** The language of a block of code, or an empty text; undefined for an answer. */
+  language?: string
+}
 
 /** Longest code that is laid out as a whole, in characters: it scrolls sideways. */
 const LONGEST_CODE = 16_384
@@ -167,7 +189,7 @@ function link(token: Tokens.Link, options: MarkdownOptions): ComponentChildren {
 function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren {
   const { text } = token
   const src = imageAddress(token.href, options.imageOrigins)
-  if (src) return <Picture src={src} alt={text} options={options} />
+  if (src) return <Picture src={src} alt={text} strings={options.strings} isLinked={options.isLinked} />
   const href = linkAddress(token.href)
   const label = text || options.strings.image
   return href ? (

@@ -1,12 +1,13 @@
 /** @jsxImportSource preact */
 import { Component } from 'preact'
+import type { ChatStrings } from '../strings/chat-strings.ts'
 import { adoptStyles } from '../style/adopt-styles.ts'
-import type { MarkdownOptions } from './markdown.tsx'
 
 interface PictureProps {
   src: string
   alt: string
-  options: MarkdownOptions
+  strings: ChatStrings
+  isLinked: boolean | undefined
 }
 
 /** An image of an answer: a button that enlarges it, unless it is in a link. */
@@ -18,7 +19,7 @@ export class Picture extends Component<PictureProps> {
   }
 
   async #enlarge(button: HTMLElement): Promise<void> {
-    const { src, alt, options } = this.props
+    const { src, alt, strings } = this.props
     // Not every engine does so at a click; the focus returns to it.
     button.focus()
     // Without its code, which may be missing, the browser shows the image.
@@ -26,13 +27,13 @@ export class Picture extends Component<PictureProps> {
     if (!loaded || !button.isConnected) return
     const root = button.getRootNode() as ShadowRoot
     adoptStyles(root, loaded.STYLE)
-    const dialog = loaded.createEnlarged(src, alt, options.strings)
+    const dialog = loaded.createEnlarged(src, alt, strings)
     root.querySelector('.frame')?.append(dialog)
     dialog.showModal()
     this.#enlarged = dialog
   }
 
-  render({ src, alt, options: { strings, isLinked } }: PictureProps) {
+  render({ src, alt, strings, isLinked }: PictureProps) {
     const image = <img src={src} alt={alt} loading="lazy" decoding="async" referrerpolicy="no-referrer" part="image" />
     if (isLinked) return image
     return (
