@@ -9,7 +9,6 @@ import {
 } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
-import { userOf } from './consent/user-of.ts'
 import { checkAttributes } from './missing-attribute.ts'
 import { keepKeys } from './own-keys.ts'
 import { copyPlain, isSame } from './plain-data.ts'
@@ -368,5 +367,16 @@ export class AiAgentChatElement extends Base {
     if (this.isConnected && !this.#open) this.#frame.append(panel)
     this.#emit('aiagent-error', { error })
     globalThis.reportError?.(error)
+  }
+}
+
+/** The user whom a token names, by its issuer and subject; a value that names none stands for itself. */
+function userOf(value: unknown): unknown {
+  try {
+    const claims = String(value).split('.')[1] ?? ''
+    const { iss, sub, oid } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/')))
+    return sub || oid ? JSON.stringify([iss, sub || oid]) : value
+  } catch {
+    return value
   }
 }

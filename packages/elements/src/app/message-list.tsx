@@ -11,9 +11,9 @@ import { Divider, messageGroups } from './message-groups.tsx'
 import { Options } from './message-row.tsx'
 import { useTimes } from './times.ts'
 import { useEndOfList } from './use-end-of-list.ts'
-import { useOpening } from './use-opening.ts'
 import { useRange } from './use-range.ts'
 import { useUnreadDivider } from './use-unread-divider.ts'
+import { whenIdle } from './when-idle.ts'
 
 interface MessageListProps {
   settings: ChatSettings
@@ -193,4 +193,27 @@ function useLexer(messages: readonly ConversationMessage[]): boolean {
     }
   }, [isNeeded, hasLexer])
   return hasLexer
+}
+
+/** Longest wait for a frame, in milliseconds: a hidden page paints none. */
+const LIMIT_MS = 300
+
+/** Whether the first messages are about to be painted: what can wait is done after that, when the browser has time for it. */
+function useOpening(): boolean {
+  const [isOpening, setOpening] = useState(true)
+  useEffect(() => {
+    const end = () => setOpening(false)
+    const timer = setTimeout(end, LIMIT_MS)
+    let cancel = () => {}
+    // There are idle moments before the frame with the messages too.
+    const frame = requestAnimationFrame(() => {
+      cancel = whenIdle(end)
+    })
+    return () => {
+      clearTimeout(timer)
+      cancelAnimationFrame(frame)
+      cancel()
+    }
+  }, [])
+  return isOpening
 }

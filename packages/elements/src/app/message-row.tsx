@@ -9,7 +9,6 @@ import { pieces } from '../markdown/pieces.tsx'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { type ChatSettings, isFirstClick, shownByView } from './chat-settings.ts'
 import { FIRST, FirstOf } from './first-of.tsx'
-import { nodeOf } from './host-node.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { Times } from './times.ts'
 
@@ -407,4 +406,14 @@ function Way({ icon, href, text }: { icon: IconName; href: string; text: string 
       {text}
     </a>
   )
+}
+
+/** What the host draws in place of a message. An error of the host is one of the page, and the message is shown as usual. */
+function nodeOf(message: ConversationMessage, { renderMessage }: ChatSettings): Node | undefined {
+  try {
+    return renderMessage?.(message)
+  } catch (error) {
+    globalThis.reportError?.(error)
+    return undefined
+  }
 }

@@ -6,7 +6,6 @@ import { isForLater, later, lex } from './lex.ts'
 import { Link } from './link.tsx'
 import { Picture } from './picture.tsx'
 import { pieces } from './pieces.tsx'
-import { imageAddress, linkAddress } from './safe-address.ts'
 
 /** What Markdown needs beside its text. */
 export interface MarkdownOptions {
@@ -199,4 +198,30 @@ function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren
   ) : (
     label
   )
+}
+
+const LINKS = new Set(['http:', 'https:', 'mailto:', 'tel:'])
+
+/**
+ * The address of a link in an answer; undefined for one that is not absolute, that has another scheme than `https`, `http`,
+ * `mailto` and `tel`, or that holds credentials.
+ */
+function linkAddress(text: string): string | undefined {
+  const url = parse(text)
+  return url && LINKS.has(url.protocol) && !url.username && !url.password ? url.href : undefined
+}
+
+/** The address of an image in an answer, if it is one of the origins that the host app allows. */
+function imageAddress(text: string, origins: readonly string[]): string | undefined {
+  const url = parse(text)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
+  return origins.some(origin => parse(origin)?.origin === url.origin) ? url.href : undefined
+}
+
+function parse(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
 }
