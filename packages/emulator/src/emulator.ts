@@ -1,6 +1,5 @@
 import { CLOSE_CODE } from '@aiagent/protocol'
 import { ChatService } from './chat/chat-service.ts'
-import { defaultReply } from './chat/default-reply.ts'
 import { createSocketClass, type EmulatedSocketClass } from './chat/emulated-socket.ts'
 import type { Reply } from './chat/reply.ts'
 import type { SessionFaultKind } from './chat/service-session.ts'
@@ -16,7 +15,6 @@ import type { FaultOf } from './faults/fault.ts'
 import type { FaultSchedule } from './faults/fault-schedule.ts'
 import { type EmulatorFaults, Faults } from './faults/faults.ts'
 import { Availability, unreachable } from './lifecycle/availability.ts'
-import { rejectOnAbort } from './lifecycle/reject-on-abort.ts'
 import { createRestarter, type PortListener } from './lifecycle/restart.ts'
 import { CALLBACK_PAGE } from './oauth/callback-page.ts'
 import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
@@ -258,4 +256,27 @@ function readOrigin(address: string): string {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new TypeError(`The emulator needs an http or https origin, not ${address}.`)
   return url.origin
+}
+
+/** Answers if the emulator has no agent: it states what is missing instead of inventing an answer. */
+const defaultReply: Reply = ({ text }) => ({
+  content: text.trim()
+    ? 'I have no articles to answer from. Start the emulator with a folder of articles, or give it a reply function.'
+    : 'Your message is empty. What would you like to know?',
+  messageData: { reasoning: 'No knowledge was given to this emulator.' },
+})
+
+/** The result of the work, or the reason of the signal as soon as it aborts. */
+async function rejectOnAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort)
+  })
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
 }

@@ -5,7 +5,6 @@ import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import type { Violation } from '../replay/invariants.ts'
 import { replayTrace } from '../replay/replay-trace.ts'
-import { replayTestSource } from '../replay/write-test.ts'
 import { writeEntry } from '../terminal-text.ts'
 
 /**
@@ -35,4 +34,17 @@ export async function replay({ trace, emitTest }: ReplayOptions, io: Io): Promis
 function report({ stdout }: Io, of: string, violations: readonly Violation[]): void {
   if (violations.length === 0) writeEntry(stdout, `The ${of} violates nothing.`)
   for (const { detail, invariant, t } of violations) writeEntry(stdout, `The ${of}, ${t} ms: ${invariant}. ${detail}`)
+}
+
+/** The source of a vitest file that replays a recording and fails while the client violates something. */
+function replayTestSource(trace: string): string {
+  return `import { replayTrace } from '@aiagent/cli/replay'
+import { expect, it } from 'vitest'
+
+const trace = ${JSON.stringify(JSON.stringify(JSON.parse(trace)))}
+
+it('replays the recording without a violation', async () => {
+  expect((await replayTrace(trace)).replayed).toEqual([])
+})
+`
 }

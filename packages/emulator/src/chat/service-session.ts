@@ -38,7 +38,6 @@ import {
   historyFrame,
   staleTokenFrame,
 } from './service-frames.ts'
-import { SlidingWindow } from './sliding-window.ts'
 import type { ChatConnection, SocketEnd } from './socket-end.ts'
 import { TokenGate } from './token-gate.ts'
 
@@ -398,4 +397,23 @@ function changeOf(frame: ServerMessage): SessionChange[] {
   if (frame.persona === PERSONA.AGENT && typeof timestamp === 'number')
     return [{ type: 'said', frame: { ...frame, timestamp } }]
   return frame.seq === undefined ? [] : [{ type: 'numbered', frame }]
+}
+
+/** Counts events within a sliding time window. */
+class SlidingWindow {
+  readonly #spanMs: number
+  #times: number[] = []
+
+  constructor(spanMs: number) {
+    this.#spanMs = spanMs
+  }
+
+  /** Records an event. Returns false, and does not record it, if the window is full. */
+  take(now: number, limit: number): boolean {
+    const first = this.#times.findIndex(time => time > now - this.#spanMs)
+    this.#times = first < 0 ? [] : this.#times.slice(first)
+    if (this.#times.length >= limit) return false
+    this.#times.push(now)
+    return true
+  }
 }

@@ -1,7 +1,6 @@
 import { type Clock, watchTimer } from '../clock.ts'
 import type { Random } from '../random.ts'
 import type { FaultOf, StandingFault, StandingKind } from './fault.ts'
-import { compileRoute, type RouteTest } from './route-pattern.ts'
 
 /** An active fault, as the control API reports it. */
 export interface FaultInForce {
@@ -138,4 +137,21 @@ function letsPass(rule: Rule): boolean {
 
 function isOf<K extends StandingKind>(rule: Rule, kind: K): rule is Rule<FaultOf<K>> {
   return rule.fault.kind === kind
+}
+
+const METHOD = /^([A-Z]+)\s+(.+)$/
+
+/** Whether a request matches a route such as `POST /core/*` or `/system/deploymentInfo`. */
+type RouteTest = (method: string, path: string) => boolean
+
+/**
+ * Compiles a route: a path with `*` for any characters, optionally after a method. Without a route, every request
+ * matches.
+ */
+export function compileRoute(route: string | undefined): RouteTest {
+  if (route === undefined) return () => true
+  const [, wanted, afterMethod] = METHOD.exec(route.trim()) ?? []
+  const pieces = (afterMethod ?? route.trim()).split('*').map(piece => piece.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+  const pattern = new RegExp(`^${pieces.join('.*')}$`)
+  return (method, path) => (wanted === undefined || wanted === method) && pattern.test(path)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FaultError, isStanding, parseFault } from './fault.ts'
+import { compileRoute } from './fault-rules.ts'
 import { parseFaultSchedule } from './fault-schedule.ts'
-import { compileRoute } from './route-pattern.ts'
 
 describe('a fault from external data', () => {
   it.each([

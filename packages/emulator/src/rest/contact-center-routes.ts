@@ -1,14 +1,15 @@
-import { paths, QUERY, SCOPE } from '@aiagent/protocol'
+import { type MaskingPatterns, paths, QUERY, SCOPE, type UserDetails } from '@aiagent/protocol'
 import type { Context } from 'hono'
 import { CONNECTOR_PATH, CONNECTOR_SCRIPT } from '../connector/connector-script.ts'
+import type { ConnectedApp } from '../contact-center/contact-center-seed.ts'
 import type { EmulatorSettings } from '../settings.ts'
+import type { UserSeed } from '../world/seed.ts'
 import type { World } from '../world/world.ts'
-import { listConnectedApps } from './connected-apps.ts'
-import { readMaskingPatterns } from './masking.ts'
+import { findAgent } from './agents.ts'
+import { RestError } from './error.ts'
 import { describePortal, listAgentsOfPortal, listMyPortals, listPortals, type PortalQuery } from './portals.ts'
 import { listProfiles, selectProfile } from './profiles.ts'
 import { param, type RouteTable } from './route-table.ts'
-import { listPerson } from './users.ts'
 
 /** The calls of a contact center: portals, profiles, users, masking, connector script. */
 export function addContactCenterRoutes(
@@ -91,4 +92,38 @@ export function addContactCenterRoutes(
   at(CONNECTOR_PATH, {
     GET: c => c.body(CONNECTOR_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }),
   })
+}
+
+/**
+ * The connected applications of an agent.
+ *
+ * @throws {RestError} 404 when the tenant does not exist, or has no such agent
+ */
+function listConnectedApps(world: World, tenantId: string, agentId: string): readonly ConnectedApp[] {
+  if (!world.tenants.some(tenant => tenant.id === tenantId))
+    throw new RestError(404, '003', `There is no tenant "${tenantId}" here.`)
+  const agent = findAgent(world, agentId)
+  if (world.tenantIdOfAgent(agent) !== tenantId)
+    throw new RestError(404, '002', `The tenant "${tenantId}" has no agent "${agentId}".`)
+  return agent.apps ?? []
+}
+
+/**
+ * The masking rules of a department in a channel; no patterns if it has none.
+ *
+ * @throws {RestError} 404 when the tenant of a token's subject has no such department
+ */
+function readMaskingPatterns(world: World, subject: string, departmentId: string, channel: string): MaskingPatterns {
+  const department = world.departments.get(departmentId)
+  if (!department || world.tenantIdOfDepartment(departmentId) !== world.tenantIdOf(subject))
+    throw new RestError(404, '006', `There is no department "${departmentId}" here.`)
+  return department.maskingPatterns?.[channel] ?? { patterns: [] }
+}
+
+/** The user of a token, alone in a list; empty if the token belongs to no user of this kind. */
+function listPerson(world: World, subject: string, userType: UserSeed['userType']): UserDetails[] {
+  const user = world.users.get(subject)
+  if (user?.userType !== userType) return []
+  const { id, name, email, details } = user
+  return [{ ...details, id, name, ...(email !== undefined && { email }) }]
 }
