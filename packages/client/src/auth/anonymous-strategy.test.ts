@@ -267,6 +267,21 @@ describe('AnonymousAuthStrategy', () => {
     expect(told).toEqual([await strategy.getToken()])
   })
 
+  it.each(['getToken', 'refresh'] as const)(
+    '[SEC-04] a logout ends %s(), whenever it comes, and no token is stored after it',
+    async call => {
+      for (let ticks = 0; ticks < 60; ticks++) {
+        const sessionStorage = new FakeStorage()
+        const { strategy } = setUp({}, { sessionStorage })
+        const asked = strategy[call]().catch(() => {})
+        for (let tick = 0; tick < ticks; tick++) await undefined
+        await Promise.all([strategy.logout(), asked])
+        await turnEventLoop()
+        expect([...sessionStorage.items.keys()]).toEqual([])
+      }
+    },
+  )
+
   it('[SEC-27] removes its token from a page’s own store on logout, but not from a shared store', async () => {
     const { strategy: shared } = setUp()
     const kept = await shared.getToken()

@@ -69,11 +69,12 @@ export class AnonymousAuthStrategy extends OwnStrategy {
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
+    const era = this.#era
     const stored = await this.#tokens.get(this.#key)
     const { accessToken, expiresAt: storedExpiry } = Object(stored?.value) as { [Field in keyof StoredToken]?: unknown }
     // Other code may have written it.
     if (!stored || typeof accessToken !== 'string' || accessToken === '' || typeof storedExpiry !== 'number')
-      return this.#obtain()
+      return this.#obtain(era)
     const { exp, iat } = readClaims(accessToken)
     const own = this.#own
     const skewMs = own ? own.expiry.at - (expiryOf(own.accessToken) ?? own.expiry.at) : 0
@@ -81,15 +82,16 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     const known = exp === undefined ? storedExpiry : exp * 1000 + skewMs
     const expiresAt = accessToken === own?.accessToken ? own.expiry.at : known
     const lifeMs = exp === undefined || iat === undefined ? storedExpiry - stored.timestamp : (exp - iat) * 1000
-    if (this.#environment.clock.now() >= renewalTime(expiresAt, expiresAt - lifeMs)) return this.#obtain()
+    if (this.#environment.clock.now() >= renewalTime(expiresAt, expiresAt - lifeMs)) return this.#obtain(era)
     this.#expiresAt = expiresAt
     return accessToken
   }
 
   /** Requests a new token. */
   async refresh(): Promise<string> {
+    const era = this.#era
     await this.#tokens.delete(this.#key)
-    return this.#obtain()
+    return this.#obtain(era)
   }
 
   /** A different set of scopes causes a token request with the next `getToken()`. The order does not matter. */
@@ -129,11 +131,15 @@ export class AnonymousAuthStrategy extends OwnStrategy {
     this.#era = this.#era.end(new AuthError('The token request was ended by cleanup().', 'token_missing'))
   }
 
-  /** One request at a time per set of scopes, also across agents that share the store. */
-  async #obtain(): Promise<string> {
+  /**
+   * One request at a time per set of scopes, also across agents that share the store.
+   *
+   * @param era in which the token was asked for
+   */
+  async #obtain(era: Era): Promise<string> {
     const key = this.#key
     const obtain = this.#request.bind(this, this.#scopes, key)
-    const { accessToken, expiresAt } = await this.#era.during(signal => this.#tokens.share(key, obtain, signal))
+    const { accessToken, expiresAt } = await era.during(signal => this.#tokens.share(key, obtain, signal))
     this.#expiresAt = expiresAt
     this.#own = { accessToken, expiry: new ClockTime(this.#environment.clock, expiresAt) }
     return accessToken
