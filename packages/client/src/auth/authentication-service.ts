@@ -278,7 +278,8 @@ export class AuthenticationService extends Opaque {
       await this.#current.adopt(arrived, signal)
       return given
     })
-    if (isBorrowed) return
+    // A later one may have replaced it meanwhile, or the user has signed out.
+    if (isBorrowed || this.#current.value !== given) return
     await this.#call('updateToken()', () => strategy.updateToken(given))
   }
 

@@ -63,6 +63,33 @@ describe('a token of another user', () => {
     expect([await auth.getToken(), changes]).toEqual([next, [null]])
   })
 
+  it('[SEC-02] is the one in use when the host supplies it right after one of the previous user', async () => {
+    const { auth, issue } = await setUp(preAuth({ sub: 'ada' }))
+    await auth.getToken()
+    const [earlier, later] = [issue({ sub: 'ada' }), issue({ sub: 'bob' })]
+    await Promise.all([auth.updateToken(earlier), auth.updateToken(later)])
+    expect(await auth.getToken()).toBe(later)
+  })
+
+  it('[SEC-02] does not reach the strategy of the host after a sign-out, whenever that comes', async () => {
+    for (let ticks = 0; ticks < 25; ticks++) {
+      const given: string[] = []
+      const updateToken = (token: string) => void given.push(token)
+      const { auth, issue } = await setUp(() => ({
+        initialize() {},
+        authenticate() {},
+        getToken: () => '',
+        updateToken,
+      }))
+      const updating = auth.updateToken(issue({ sub: 'ada' })).catch(() => {})
+      for (let tick = 0; tick < ticks; tick++) await undefined
+      const leaving = auth.logout()
+      const before = given.length
+      await Promise.all([leaving, updating])
+      expect(given.length).toBe(before)
+    }
+  })
+
   it('[SEC-02] is one with the same subject of another issuer', async () => {
     const { auth, changes, issue } = await setUp(preAuth({ iss: 'https://staff.test', sub: '1001' }))
     await auth.getToken()
