@@ -17,6 +17,7 @@ export class PreAuthStrategy extends OwnStrategy {
   readonly authenticationType = 'pre-auth'
   readonly #clock: Clock
   readonly #config: PreAuthConfig
+  /** Reads each token when it arrives: read later, an expired one could look like the new one of a clock that is ahead. */
   readonly #skew: ClockSkew
   #token: string
   /** Whether the whole life of the token is shorter than the time before an expiry: it is used until it expires. */
@@ -30,6 +31,7 @@ export class PreAuthStrategy extends OwnStrategy {
     this.#clock = clock
     this.#skew = new ClockSkew(clock)
     this.#token = config.accessToken
+    this.#skew.expiryOf(this.#token)
   }
 
   /** True with `refreshTokenFn`. */
@@ -92,6 +94,7 @@ export class PreAuthStrategy extends OwnStrategy {
   override updateToken(token: string): void {
     this.#era = this.#era.end()
     this.#token = token
+    this.#skew.expiryOf(token)
     // Its age is unknown, so it may expire soon.
     this.#isShort = false
   }

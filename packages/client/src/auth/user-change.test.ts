@@ -277,6 +277,17 @@ it('[AUTH-07] rejects a token that has expired and cannot be renewed, but not on
   await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
 })
 
+it.each(['before', 'later'])(
+  '[REL-07] rejects an expired token that nobody asked for until then: supplied %s',
+  async when => {
+    const iat = new FakeService().clock.now() / 1000
+    const { auth, clock, issue } = await setUp(preAuth({ sub: 'ada', iat }))
+    if (when === 'later') await auth.updateToken(issue({ sub: 'ada', iat }))
+    await clock.advance(3_601_000)
+    await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
+  },
+)
+
 it('[AUTH-24] ignores the argument of postAuthentication', async () => {
   for (const passed of [undefined, null, 'text', { accessToken: 'other' }, 7]) {
     let complete: ((result?: unknown) => unknown) | undefined
