@@ -59,8 +59,19 @@ export type State =
   | { readonly at: 'idle'; readonly error?: unknown }
   | { readonly at: 'preparing' | 'ready' | 'destroyed' }
   | Choosing
-  /** The user's data is being removed. `done` settles with the sign-out; `next` is what the host has to do before it goes on. */
-  | { readonly at: 'leaving'; readonly done: Promise<void>; readonly next: string }
+  | Leaving
+
+/** The user's data is being removed. */
+export interface Leaving {
+  readonly at: 'leaving'
+  readonly cause: 'logout' | 'user'
+  /** Settles with the sign-out. */
+  readonly done: Promise<void>
+  /** What the host has to do before it goes on. */
+  readonly next: string
+  /** The sign-out of the next user, if the host calls `logout()` while the user changes. */
+  signedOut?: Promise<void>
+}
 
 /** Portals, agents and profiles are being selected. */
 export interface Choosing {

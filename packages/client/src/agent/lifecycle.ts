@@ -12,6 +12,7 @@ import {
   type AgentPhase,
   type AgentStatus,
   destroyedError,
+  type Leaving,
   type LifecycleOwner,
   type PendingChoice,
   READY,
@@ -312,8 +313,16 @@ export class AgentLifecycle implements LifecycleOwner {
    * the window of a popup logout is opened before this returns (AUTH-20, AUTH-23, SEC-15).
    */
   signOut(): Promise<void> {
-    if (this.#state.at === 'leaving') return this.#state.done
-    return this.#leave('logout', 'Await logout() first.', after => this.parts.authentication.logout({ after }))
+    const { authentication, chat } = this.parts
+    const state = this.#state
+    if (state.at !== 'leaving')
+      return this.#leave('logout', 'Await logout() first.', after => authentication.logout({ after }))
+    if (state.cause === 'user' && !state.signedOut) {
+      // The next user, whose token waits for the removal, is not to be signed in.
+      state.signedOut = authentication.logout({ after: chat.disconnect().catch(() => {}) })
+      state.signedOut.catch(() => {})
+    }
+    return state.done
   }
 
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
@@ -324,18 +333,15 @@ export class AgentLifecycle implements LifecycleOwner {
     const done = new Promise<void>(resolve => {
       settle = resolve
     })
-    const leaving: State = { at: 'leaving', done, next }
+    const leaving: Leaving = { at: 'leaving', cause, done, next }
     this.become(leaving)
-    settle(this.#removeUser(leaving, cause, signOut))
+    settle(this.#removeUser(leaving, signOut))
     return done
   }
 
-  async #removeUser(
-    leaving: State,
-    cause: SignOutCause,
-    signOut: (left: Promise<void>) => Promise<void>,
-  ): Promise<void> {
+  async #removeUser(leaving: Leaving, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
     const { start, scope, chat } = this.parts
+    const { cause } = leaving
     const ended = cause === 'logout' ? 'logout()' : 'a change of the user'
     const reason = new SDKError(`The operation was cancelled by ${ended}.`, 'ABORTED')
     try {
@@ -347,6 +353,7 @@ export class AgentLifecycle implements LifecycleOwner {
       signedOut.catch(() => {})
       await left
       await signedOut
+      await leaving.signedOut
     } finally {
       if (this.#state === leaving) this.become({ at: 'idle' })
     }

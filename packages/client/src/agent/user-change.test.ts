@@ -128,6 +128,30 @@ describe('another user', () => {
     await agent.destroy()
   })
 
+  it.each(['updateAccessToken()', 'a renewal'])(
+    '[SEC-15] is not signed in by %s if the host calls logout() while the previous one is being removed',
+    async how => {
+      const { clock, emulator, agent, user, issue, changes } = setUpUser()
+      await agent.initialize({ context: { plan: 'gold' } })
+      await agent.connect()
+      const next = issue('new-customer')
+      user.token = next
+      if (how === 'a renewal') emulator.control.expireTokens()
+      const changing = how === 'a renewal' ? agent.send('hello') : agent.updateAccessToken(next)
+      changing.catch(() => {})
+      for (let steps = 0; agent.status.phase.at !== 'leaving' && steps < 500; steps++) await clock.advance(1)
+      await passing(clock, agent.logout())
+      expect([agent.status.phase.at, changes.length, await agent.getAccessToken()]).toEqual(['idle', 1, null])
+      user.token = issue('customer')
+      await passing(clock, agent.initialize())
+      expect(agent.getUserDetails()).toMatchObject({ id: 'customer' })
+      expect(emulator.control.requests().some(({ headers }) => headers['authorization'] === `Bearer ${next}`)).toBe(
+        false,
+      )
+      await agent.destroy()
+    },
+  )
+
   it('[SEC-16] cancels a portal selection of the previous user', async () => {
     const sessionStorage = new FakeStorage()
     const { clock, emulator, make } = setUp({}, { sessionStorage })
