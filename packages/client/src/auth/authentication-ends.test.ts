@@ -95,6 +95,16 @@ describe('a request for a token that is ended', () => {
     expect(await request).toMatchObject({ reason: 'token_missing', message: expect.stringContaining(words) })
   })
 
+  it('[SEC-04] in the same turn is not made any more', async () => {
+    const { auth, service } = setUp()
+    await auth.initialize({ deploymentInfo })
+    const request = errorOf(auth.refresh())
+    await auth.logout()
+    expect(await request).toMatchObject({ reason: 'token_missing' })
+    await turnEventLoop()
+    expect(service.seen).toEqual([])
+  })
+
   it('by the signal of a sign-in says so', async () => {
     const { auth } = setUp(hostStrategy({ authenticate: never }))
     await auth.initialize({ deploymentInfo })

@@ -250,6 +250,7 @@ export class AuthenticationService extends Opaque {
     return this.#renewal.join('forced', async signal => {
       this.#current.refuse()
       await this.#renewal.space(signal)
+      signal.throwIfAborted()
       return this.#obtain(active, () => active.refresh(), signal)
     })
   }

@@ -399,6 +399,5 @@ export class Renewal {
     this.#fullAt = now + ahead + REFRESH_SPACING_MS
     const waitMs = ahead - (REFRESH_BURST - 1) * REFRESH_SPACING_MS
     if (waitMs > 0) await sleep(this.#clock, waitMs, signal)
-    signal.throwIfAborted()
   }
 }
