@@ -21,6 +21,7 @@ import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope, SignOutCause } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
+import { subjectFingerprint } from '../util/jwt.ts'
 import { Start } from './start.ts'
 
 /**
@@ -167,23 +168,15 @@ export class AgentParts {
     this.working.end()
     this.recovery.clear()
     this.inbox.clear()
-    const { authentication } = this
-    const { facts } = this.scope
-    // An anonymous user is known only by the responses of this page.
-    const isAnonymous = authentication.isAnonymousStrategy() && !authentication.hasUser
-    const token = (isAnonymous ? undefined : authentication.leavingToken) ?? undefined
-    await Promise.all([facts.deployment?.api.clearUserCache(token), this.#clearStored(cause, token)])
-  }
-
-  /** What belongs to the user and no part of this agent knows, such as what another agent or an earlier page has stored. */
-  async #clearStored(cause: SignOutCause, token: string | undefined): Promise<void> {
     const { facts, environment, config } = this.scope
-    const { page, sessionStorage, localStorage } = environment
-    if (!page && !sessionStorage && !localStorage && token === undefined) return
-    const user = storedUser(this.scope, this.authentication, this.authentication.leavingToken)
+    const { deployment, api } = facts.deployment ?? {}
+    const token = this.authentication.leavingToken
+    const user = storedUser(this.scope, this.authentication, token)
+    const readers = api?.takeUsers() ?? new Set()
+    if (token !== null) readers.add(subjectFingerprint(token))
     const { auth } = config
     const ofToken = auth && 'type' in auth && auth.type === 'anonymous' ? auth.config?.cache : undefined
-    const removal = { cause, user, info: facts.deployment?.deployment, ofToken }
+    const removal = { cause, user, readers, info: deployment, ofToken }
     const clearStored = await feature(environment.clock, 'stored data', features.storedData)
     await clearStored(environment, config.endpoint, config.cache, removal)
   }

@@ -8,7 +8,7 @@ import { profileAttribute } from '../contact-center/portal/auto-select.ts'
 import { type InitializationResult, SELECT_METHODS } from '../contact-center/portal/gates.ts'
 import { resultAt } from '../contact-center/portal/pipeline-stage.ts'
 import { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
-import { ProfileCache, SelectedProfileStore, storagePrefix } from '../contact-center/portal/profile-stores.ts'
+import { ProfileCache, SelectedProfileStore } from '../contact-center/portal/profile-stores.ts'
 import { MessageError, notInitialized, SDKError } from '../errors.ts'
 import type { LoadedAgent, PortalSelection } from '../facts.ts'
 import { type EnvironmentName, toEnvironmentName } from '../init-params.ts'
@@ -52,7 +52,7 @@ export class PortalLifecycle {
     const calls = scope.own(new CallState(scope, context))
     this.calls = calls
     const place = { environment, deployment: config.endpoint, logger }
-    const ofProfiles = { ...place, cache: config.cache, agent: config.id, userState: scope }
+    const ofProfiles = { ...place, cache: config.cache, agent: config.id }
     const profileCache = new ProfileCache(ofProfiles, () => start.language)
     this.#selectedProfiles = new SelectedProfileStore(place)
     this.pipeline = new PortalPipeline({
@@ -67,13 +67,10 @@ export class PortalLifecycle {
     scope.own(this)
   }
 
-  /** Ends the selection in flight, and removes the selected profiles. */
-  async forgetUser(): Promise<void> {
-    const { facts, config } = this.#parts.scope
-    const deployment = facts.deployment?.deployment
-    const reset = this.pipeline.reset()
-    const selected = deployment && this.#selectedProfiles.forget(storagePrefix(deployment, config.endpoint))
-    await Promise.all([reset, selected])
+  /** Ends the selection in flight. */
+  forgetUser(): void {
+    this.pipeline.leave()
+    this.#selectedProfiles.forgetMemory()
   }
 
   // ── The connector ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -28,6 +28,8 @@ export class RestClient {
   readonly #cache: KeyedStore
   /** Part of the key of each response. */
   readonly #api: string
+  /** See {@link takeUsers}. */
+  #users = new Set<string>()
   /** As it was set. */
   language = DEFAULT_LANGUAGE
 
@@ -54,8 +56,22 @@ export class RestClient {
    * @throws when the store failed or did not answer within 10 seconds: entries may remain
    */
   async clearUserCache(token?: string): Promise<void> {
-    const user = this.#cache.isShared && token ? subjectFingerprint(token) : undefined
-    await this.#cache.removeUsers({ api: this.#api }, user)
+    if (!this.#cache.isShared) return this.#cache.remove({ api: this.#api })
+    const users = this.takeUsers()
+    if (token) users.add(subjectFingerprint(token))
+    try {
+      await Promise.all([...users].map(user => this.#cache.remove({ api: this.#api, user })))
+    } catch (error) {
+      this.#users = new Set([...users, ...this.#users])
+      throw error
+    }
+  }
+
+  /** Fingerprints of the users whose responses were stored or read, anonymous ones too, since the last call. */
+  takeUsers(): Set<string> {
+    const users = this.#users
+    this.#users = new Set()
+    return users
   }
 
   /** Removes the cached responses of one call, such as `'getAgentDetails'`; without a name, all of them. */
@@ -148,6 +164,7 @@ export class RestClient {
     const parameters: Record<string, string | undefined> = { language: languages, shortUrlTemplate }
     for (const option of keptBy) parameters[option] = textOf(given[option]) || undefined
     const user = row.perUser && token ? subjectFingerprint(token) : undefined
+    if (user) this.#users.add(user)
     const store = sharedAs ? openSharedStore(sharedAs, this.#environment, this.#config.cache?.enabled) : this.#cache
     const key = store.key(sharedAs ? { deployment: this.#api } : { name, ...parameters, api: this.#api, user })
     return store.load(key, fetch, options.signal, row.parseKept ?? call.parse) as Promise<Wire>

@@ -16,6 +16,8 @@ interface Removal {
   readonly cause?: SignOutCause
   /** The user, as keys name them. @default unknown: in a page the sessions and queues of all users are removed, elsewhere none */
   readonly user?: string | undefined
+  /** Fingerprints of the users of the agent, also of anonymous ones, whose cached responses and profiles are removed. @default none */
+  readonly readers?: ReadonlySet<string>
   /** The deployment. @default as stored; without it the entries of every API host and tenant are removed */
   readonly info?: Pick<DeploymentInfo, 'apiDomain' | 'tenantId'> | undefined
   /** The store of the anonymous token, where the host app has configured one. */
@@ -36,7 +38,7 @@ export async function clearStored(
   environment: StorePlace['environment'],
   endpoint: string,
   cache: StoreOptions = {},
-  { cause, user, info, ofToken = {} }: Removal = {},
+  { cause, user, readers = new Set(), info, ofToken = {} }: Removal = {},
 ): Promise<void> {
   const { sessionStorage, localStorage, memory, page, console, clock } = environment
   const stores: { storage?: StorageLike; adapter: MemoryCacheAdapter | StorageCacheAdapter }[] = []
@@ -50,7 +52,6 @@ export async function clearStored(
   const kinds = Object.values<Kind>(KINDS).filter(
     ({ goesWith }) => cause === undefined || goesWith === 'user' || goesWith === cause,
   )
-  const ofUsers = kinds.filter(({ key }) => key.includes('{user}'))
   const prefixes = [{}, ...[cache, ofToken].filter(({ keyPrefix, contextPrefix }) => keyPrefix || contextPrefix)]
   /** Begins at once. */
   const remove = async (kind: Kind, options: StoreOptions, adapter: CacheAdapter, parts: KeyParts) => {
@@ -59,7 +60,8 @@ export async function clearStored(
     const inUse = new Set(cause && store.inUse.keys())
     // Other names would count as parameters of a response. Another user may come back to what is handed over.
     const isHandedOver = kind === KINDS.session || kind === KINDS.queue
-    const named = kind === KINDS.response ? { api: parts['api'] } : isHandedOver ? { user, ...parts } : parts
+    const named =
+      kind === KINDS.response ? { api: parts['api'], user: parts['user'] } : isHandedOver ? { user, ...parts } : parts
     await store.remove(named, { inUse })
   }
   const removals = stores.flatMap(({ storage, adapter }) =>
@@ -72,8 +74,14 @@ export async function clearStored(
   // A prefix names the conversation, so that its anonymous user is the present one.
   const isOfConversation = cache.contextPrefix !== undefined
   const name = user ?? (isOfConversation ? ANONYMOUS : undefined)
-  if (cause && shared && name !== undefined && (name !== ANONYMOUS || isOfConversation))
-    removals.push(...ofUsers.map(kind => remove(kind, cache, shared, { ...names, user: name })))
+  if (cause && shared) {
+    const removeOf = (kind: Kind, owner: string) => remove(kind, cache, shared, { ...names, user: owner })
+    if (name !== undefined && (name !== ANONYMOUS || isOfConversation))
+      removals.push(...[KINDS.session, KINDS.queue].map(kind => removeOf(kind, name)))
+    // Other services may know the same user.
+    const ofReaders = names['api'] === undefined ? [KINDS.profiles] : [KINDS.profiles, KINDS.response]
+    for (const reader of readers) removals.push(...ofReaders.map(kind => removeOf(kind, reader)))
+  }
   const window = page?.window
   const inDatabase = async () => {
     if (!window || !(await hasDatabase(window))) return

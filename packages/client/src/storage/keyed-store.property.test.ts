@@ -161,7 +161,9 @@ describe('any order of operations of two users, two deployments and two agents',
               await settled(() => store.set(key, value))
               expected.set(slot, value)
             } else if (does === 'sign out') {
-              const outcome = await settled(() => store.removeUsers(signOutOf(kind, owner)))
+              const outcome = await settled(() =>
+                store.remove({ ...signOutOf(kind, owner), ...(isCustom && { user: owner.user }) }),
+              )
               const isFailed = outcome !== undefined
               if (isFailed) expect(isReliable).toBe(false)
               for (const other of OWNERS) {

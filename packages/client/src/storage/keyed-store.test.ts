@@ -1,7 +1,6 @@
 import { ManualClock } from '@aiagent/test-support'
 import { afterEach, describe, expect, it } from 'vitest'
 import { setUp } from '../../test/agent-harness.ts'
-import { setUpScope } from '../../test/fake-scope.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { HostStore } from '../../test/host-store.ts'
 import { AiAgent } from '../ai-agent.ts'
@@ -78,28 +77,6 @@ describe('a kind that is added to the table', () => {
       }
     },
   )
-
-  it('[SEC-15] is emptied by a sign-out of its agent, in a custom adapter only for the users of the agent', async () => {
-    for (const [isShared, others] of [
-      [false, 0],
-      [true, 1],
-    ] as const) {
-      const adapter = new MemoryCacheAdapter()
-      const sessionStorage = new FakeStorage()
-      const scope = setUpScope({ environment: { sessionStorage } })
-      const { environment } = scope
-      const place = { environment, deployment: 'https://a.test', cache: isShared ? { adapter } : {} }
-      const store = new KeyedStore(NOTE, { ...place, userState: scope })
-      const other = new KeyedStore(NOTE, place)
-      const parts = { deployment: 'https://a.test', id: '1' }
-      void store.set(store.key({ ...parts, user: 'ada' }), 'of this agent')
-      void other.set(other.key({ ...parts, user: 'bob' }), 'of another one')
-      await scope.forgetUser('logout')
-      const left = [...adapter.keys(), ...sessionStorage.items.keys()]
-      expect(left.filter(key => key.includes('ada'))).toEqual([])
-      expect(left.filter(key => key.includes('bob'))).toHaveLength(others)
-    }
-  })
 })
 
 describe('the keys that other code knows', () => {

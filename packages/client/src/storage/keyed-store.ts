@@ -138,10 +138,6 @@ export interface StorePlace {
   readonly cache?: { [Field in keyof CacheConfig]?: CacheConfig[Field] | undefined } | undefined
   /** Address of the deployment, as `restBase()` returns it. */
   readonly deployment?: string | undefined
-  /** Id of the agent. */
-  readonly agent?: string | undefined
-  /** Where a store of users' entries registers itself, so that a sign-out empties it. */
-  readonly userState?: { own(part: { forgetUser(): unknown }): unknown } | undefined
   /** Receives a warning when the store fails. @default the console */
   readonly logger?: Pick<Logger, 'warn'> | undefined
   /**
@@ -169,14 +165,11 @@ export class KeyedStore<T = unknown> {
   #isShared = false
   /** Requests in flight where nothing is stored. */
   flights: JoinedTask<unknown> | undefined
-  /** Users whose keys this object has made. */
-  #users: Set<string> | undefined
 
   constructor(kind: Kind, place: StorePlace) {
     this.#kind = kind
     this.#place = place
     this.#ttlMs = kind.ttlMs && (place.cache?.ttl ?? kind.ttlMs)
-    place.userState?.own(this)
   }
 
   /** Whether several users may use the store: a custom one, or the memory of a process without a page. */
@@ -186,8 +179,6 @@ export class KeyedStore<T = unknown> {
 
   /** The key of an entry. */
   key(parts: KeyParts): string {
-    const { user } = parts
-    if (user) (this.#users ??= new Set()).add(user)
     return keysWith(this.#kind, this.#place.cache, parts).key
   }
 
@@ -306,32 +297,6 @@ export class KeyedStore<T = unknown> {
     const mayGo = (key: string) => matches(key) && !inUse?.has(key)
     if (!this.#kind.ownerIn) return guard.removeAll(`${id} ${[...(inUse ?? [])]}`, start, mayGo)
     return after(guard.list(start), keys => all(keys.filter(mayGo).map(key => this.erase(key))))
-  }
-
-  /**
-   * As {@link remove}, only for the users of this object and the given one. In a page's own store it removes the entries of
-   * all users.
-   */
-  async removeUsers(parts: KeyParts, user?: string): Promise<void> {
-    if (!this.isShared) return this.remove(parts)
-    const users = new Set(this.#users)
-    if (user !== undefined) users.add(user)
-    this.#users = undefined
-    try {
-      await all([...users].map(each => this.remove({ ...parts, user: each })))
-    } catch (error) {
-      this.#users = new Set([...users, ...(this.#users ?? [])])
-      throw error
-    }
-  }
-
-  /**
-   * Removes what goes with a sign-out: in a page's own store everything of the deployment, since the page has one user, in others
-   * what {@link removeUsers} does, of the agent where the key names it.
-   */
-  async forgetUser(): Promise<void> {
-    const { deployment, agent } = this.#place
-    await this.removeUsers({ ...namesOf(deployment), agent: this.isShared ? agent : undefined })
   }
 
   /** The store; undefined where nothing is stored. */

@@ -143,11 +143,17 @@ export class PortalPipeline {
     return changed.outcome
   }
 
-  /** Ends the run in any state, and removes the cached profiles of its portal. */
+  /** Ends the run in any state. */
+  leave(): void {
+    if (this.#stage.at !== 'destroyed') this.#leave({ at: 'idle' }, 'The portal selection was reset.')
+  }
+
+  /** As {@link leave}, and removes the cached profiles of its portal. */
   async reset(): Promise<void> {
     const { portal } = progressAt(this.#stage)
-    if (this.#stage.at !== 'destroyed') this.#leave({ at: 'idle' }, 'The portal selection was reset.')
-    if (portal) await this.#parts.profileCache.forget(portal.id)
+    const run = this.#run
+    this.leave()
+    if (portal) await run?.forgetProfiles(portal.id)
   }
 
   /** Ends the pipeline: pending steps reject with `ABORTED`, and nothing more is reported. */

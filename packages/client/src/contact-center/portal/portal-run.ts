@@ -327,7 +327,7 @@ export class PortalRun {
     try {
       if (isStored) await this.#persist(outcome, profile, signal)
     } finally {
-      await this.#parts.profileCache.forget()
+      await this.forgetProfiles()
       await this.#input.loaded.api
         .invalidateCache('getUserProfiles')
         .catch(error => this.#parts.scope.logger.warn('Could not remove the cached profiles.', { error }))
@@ -338,6 +338,11 @@ export class PortalRun {
       outcome: Object.freeze({ ...outcome, profile }),
       persistedId: isStored ? profile.id : persistedId,
     }
+  }
+
+  /** Removes the cached profiles of the user, of one portal or of all. */
+  forgetProfiles(portalId?: Id): Promise<void> {
+    return this.#parts.profileCache.forget(this.#user, portalId)
   }
 
   async #persist(

@@ -49,7 +49,7 @@ describe('ProfileCache', () => {
     expect(await choosing.get(5, 'ada')).toBeUndefined()
     await choosing.keep(5, 'ada', [])
     expect(await cache.get(5, 'ada')).toEqual([])
-    await choosing.forget(5)
+    await choosing.forget('ada', 5)
     expect(await adapter.keys()).toEqual([])
   })
 
@@ -69,7 +69,7 @@ describe('ProfileCache', () => {
     const { make } = setUp()
     const [other, longer] = [make('7', false, 'https://b.test'), make('7_2')]
     for (const each of [make(), other, longer]) await each.keep(5, 'ada', profiles)
-    await make().forget()
+    await make().forget('ada')
     expect(await Promise.all([make(), other, longer].map(each => each.get(5, 'ada')))).toEqual([
       undefined,
       profiles,
@@ -91,7 +91,7 @@ describe('ProfileCache', () => {
     const [first, second] = [make('7', true), make('7', true)]
     await first.keep(5, 'ada', profiles)
     await second.keep(5, 'bob', profiles)
-    await first.forget()
+    await first.forget('ada')
     expect([await first.get(5, 'ada'), await first.get(5, 'bob')]).toEqual([undefined, profiles])
   })
 
@@ -128,10 +128,10 @@ describe('ProfileCache', () => {
     const other = make('8')
     for (const person of ['ada', 'bob']) for (const portal of [5, 6]) await cache.keep(portal, person, profiles)
     await other.keep(5, 'ada', profiles)
-    await cache.forget(5)
+    await cache.forget('ada', 5)
     expect([await cache.get(5, 'ada'), await cache.get(5, 'bob')]).toEqual([undefined, undefined])
     expect(await cache.get(6, 'bob')).toEqual(profiles)
-    await cache.forget()
+    await cache.forget('ada')
     expect(await cache.get(6, 'bob')).toBeUndefined()
     expect(await other.get(5, 'ada')).toEqual(profiles)
   })
@@ -151,7 +151,7 @@ describe('ProfileCache', () => {
       const cache = new ProfileCache(place)
       await cache.keep(5, 'ada', profiles)
       expect(await cache.get(5, 'ada')).toBeUndefined()
-      await cache.forget()
+      await cache.forget('ada')
     }
   })
 })
@@ -210,8 +210,7 @@ describe('SelectedProfileStore', () => {
     storage.setItem('v2_acmeselectedProfile-7', '{"id":13,"portalId":7}')
     await store.claim('acme', 'bob')
     expect([storage.getItem(KEY), await store.load('acme', 7, 'bob')]).toEqual([null, 13])
-    await store.forget('acme')
-    expect([await store.load('acme', 7, 'bob'), await other.load('acme', 6, 'ada')]).toEqual([undefined, 12])
+    expect(await other.load('acme', 6, 'ada')).toBe(12)
   })
 
   it.each([
@@ -257,8 +256,6 @@ describe('SelectedProfileStore', () => {
     const { store } = setUpSelection(storage)
     await store.remember('acme', 5, { id: 10 }, 'ada')
     expect(await store.load('acme', 5, 'ada')).toBe(10)
-    await store.forget('acme')
-    expect(await store.load('acme', 5, 'ada')).toBeUndefined()
   })
 })
 

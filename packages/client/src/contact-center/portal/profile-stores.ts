@@ -44,10 +44,11 @@ export class ProfileCache {
     await this.#store.load(this.#key(portalId, user), async () => profiles, undefined, known)
   }
 
-  /** Removes the lists of one portal; without an id, every list of this agent. In a shared store only those of its users. */
-  async forget(portalId?: Id): Promise<void> {
+  /** Removes the lists of one portal; without an id, every list of this agent. In a shared store only those of the user. */
+  async forget(user: string, portalId?: Id): Promise<void> {
     const portal = portalId === undefined ? undefined : String(portalId)
-    await this.#remove(() => this.#store.removeUsers({ ...this.#agent, portal }))
+    const ofUser = this.#store.isShared ? user : undefined
+    await this.#remove(() => this.#store.remove({ ...this.#agent, portal, user: ofUser }))
   }
 
   async #remove(work: () => unknown): Promise<void> {
@@ -73,11 +74,12 @@ export class ProfileCache {
  */
 export class SelectedProfileStore {
   readonly #store: KeyedStore<string>
+  /** In place of the memory of a process, which is shared by many users; that of a page belongs to one. */
+  readonly #memory = new MemoryCacheAdapter()
 
   constructor(place: Omit<StorePlace, 'cache'>) {
     const { sessionStorage, page, memory } = place.environment
-    // The memory of a process is shared by many users; that of a page belongs to one.
-    const replacement = page ? memory : new MemoryCacheAdapter()
+    const replacement = page ? memory : this.#memory
     const warn = place.logger && ((message: string) => place.logger?.warn(message))
     const beside = sessionStorage ? createCacheAdapter('session', place.environment, warn) : replacement
     this.#store = new KeyedStore(KINDS.selectedProfile, { ...place, adapter: new TextAdapter(sessionStorage, beside) })
@@ -112,9 +114,9 @@ export class SelectedProfileStore {
     }
   }
 
-  /** Removes the selections in every portal, except by users of another deployment. */
-  async forget(prefix: string): Promise<void> {
-    await this.#store.remove({ prefix })
+  /** Removes every selection where there is no store of a page. */
+  forgetMemory(): void {
+    this.#memory.clear()
   }
 
   #key(prefix: string, portalId: Id): string {
