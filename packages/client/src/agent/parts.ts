@@ -20,6 +20,7 @@ import { feature, type OptionalFeature, optionalFeature } from '../platform/feat
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { AgentScope, SignOutCause } from '../scope.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
+import { ANONYMOUS } from '../storage/keyed-store.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import { subjectFingerprint } from '../util/jwt.ts'
 import { Start } from './start.ts'
@@ -173,6 +174,9 @@ export class AgentParts {
     const token = this.authentication.leavingToken
     const user = storedUser(this.scope, this.authentication, token)
     const readers = api?.takeUsers() ?? new Set()
+    const isKept = environment.page ?? environment.sessionStorage ?? environment.localStorage ?? config.cache.adapter
+    // The memory of a process has nothing else of an anonymous user.
+    if (!isKept && readers.size === 0 && (user ?? ANONYMOUS) === ANONYMOUS) return
     if (token !== null) readers.add(subjectFingerprint(token))
     const { auth } = config
     const ofToken = auth && 'type' in auth && auth.type === 'anonymous' ? auth.config?.cache : undefined
