@@ -4,7 +4,7 @@ import { nextTick } from 'node:process'
 import { clearInterval, setImmediate, setInterval } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
-import { explainCode, explainStatus } from './network-failure.ts'
+import { explainCode, explainStatus } from './error-code.ts'
 import {
   DEAD_CONNECTION_REASON,
   FRAME_TOO_LARGE_CODE,
