@@ -29,6 +29,18 @@ async function setUpPopup() {
   return { ...parts, agent, identity }
 }
 
+describe('a provider without an answer', () => {
+  it('[REL-110] rejects initialize() after 30 seconds, also where the host has passed a token for the first calls', async () => {
+    const { clock, emulator, make } = setUp()
+    const { agent } = make({ id: 'account', auth: { getToken: never } })
+    const starting = rejection(agent.initialize())
+    await agent.updateAccessToken(emulator.control.issueToken())
+    await clock.advance(31_000)
+    expect(await passing(clock, starting)).toMatchObject({ code: 'AUTH_ERROR', reason: 'token_request_failed' })
+    await agent.destroy()
+  })
+})
+
 describe('a logout without an answer', () => {
   it('[REL-110] of the window of the provider ends after 30 seconds, and the next user can sign in', async () => {
     const { agent, clock } = await setUpPopup()

@@ -294,7 +294,7 @@ const PAGE_ACT: fc.Arbitrary<PageAct> = fc.oneof(
   { weight: 3, arbitrary: pageActOf('sign out', 'sign out elsewhere', 'destroy') },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('well', 'late', 'fails').map(how => ({ do: 'answer', how }) as const),
+    arbitrary: fc.constantFrom('well', 'late', 'hangs', 'fails').map(how => ({ do: 'answer', how }) as const),
   },
   {
     weight: 2,
