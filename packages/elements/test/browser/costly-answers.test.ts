@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium())('costly answers in <ai-agent-chat>', () => {
     expect(ms).toBeLessThan(LIMIT_MS * slowness)
     const more = page.locator('ai-agent-chat .options').getByRole('button', { name: '+14,900' })
     await more.click()
-    await expect.poll(() => buttons.count()).toBe(200)
+    await expect.poll(() => buttons.count(), { timeout: 10_000 }).toBe(200)
     await buttons.nth(149).click()
     await expect.poll(() => bubbles(page).then(texts => texts.at(-1))).toBe('You said: Option 150')
     // The chosen one is among those that are shown.
