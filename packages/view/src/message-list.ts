@@ -104,6 +104,8 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   let escalation: ConversationEscalation | undefined
   /** Whether options wait for the user: to look for them takes a walk through all messages. */
   let hasQuestion = false
+  /** Whether messages may be in doubt. */
+  let hasDoubt = false
   /** The present session. */
   let session: string | undefined
   /** The last message that the present session does not know; undefined in it for those of an earlier page. */
@@ -131,6 +133,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 
   const replaced = (item: ConversationMessage, changes: Changes) => {
     const next = changed(item, changes)
+    hasDoubt ||= next.delivery === 'unknown'
     // As it was, it is shown again below an answer.
     if (item.delivery === 'sent' && next !== item) answered.set(next, item)
     return next
@@ -201,6 +204,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     )
     items.push(item)
     hasQuestion ||= item.canChoose
+    hasDoubt ||= delivery === 'unknown'
     escalation = item.escalation ?? escalation
     if (held.length) held = held.filter(waiting => waiting.id !== id)
     // It is sent again, in the present session.
@@ -214,8 +218,8 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 
   /** An answer is evidence for the user, though not for the ledger: the first of the messages that it follows is not in doubt. */
   const withoutDoubt = () => {
-    const shown = [...earlier, ...items]
-    if (!shown.some(({ delivery }) => delivery === 'unknown')) return shown
+    const shown = earlier.length > 0 ? [...earlier, ...items] : items.slice()
+    if (!hasDoubt) return shown
     /** Index of the first message of the user since the last answer. */
     let first = -1
     for (const [index, item] of shown.entries()) {
