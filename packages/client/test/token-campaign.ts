@@ -133,7 +133,7 @@ export class TokenCampaign {
   /** The turn of the last `logout()` or `cleanup()`. */
   #endedAt = -1
   /** Reports of an expiry since the last `cleanup()`. */
-  #told: { readonly token: string | null; readonly expiresAt: number }[] = []
+  #reports: { readonly token: string | null; readonly expiresAt: number }[] = []
   readonly #calls: { readonly name: string; isSettled: boolean }[] = []
 
   constructor(source: Source) {
@@ -155,8 +155,9 @@ export class TokenCampaign {
     this.#auth = new AuthenticationService(this.#input(), { environment, onUserChange })
     this.#auth.setTokenExpiringCallback(({ expiresAt }) => {
       const token = this.#auth.getCachedToken()
-      if (this.#told.some(each => each.token === token)) this.problems.push('the expiry of a token is reported twice')
-      this.#told.push({ token, expiresAt })
+      if (this.#reports.some(each => each.token === token))
+        this.problems.push('the expiry of a token is reported twice')
+      this.#reports.push({ token, expiresAt })
     })
   }
 
@@ -206,7 +207,7 @@ export class TokenCampaign {
       this.#call('cleanup()', auth.cleanup())
       if (auth.getCachedToken() !== null) this.problems.push('there is a token after cleanup()')
       this.#seen = undefined
-      this.#told = []
+      this.#reports = []
       this.#endedAt = this.#turn
     } else if (act.do === 'initialize') {
       if (!auth.getIsInitialized()) this.#start()
@@ -358,7 +359,7 @@ export class TokenCampaign {
     if (token !== before) this.problems.push('the anonymous token does not survive the switch')
   }
 
-  /** A fresh token is about to expire, and then does, while nobody asks for it. */
+  /** A fresh token comes close to its expiry and passes it without being requested. */
   async #expire(how: Answer, isWatched: boolean): Promise<void> {
     const { clock } = this
     const auth = this.#auth
@@ -374,10 +375,10 @@ export class TokenCampaign {
     const token = auth.getCachedToken()
     if (!token) return void this.problems.push('there is no token after a renewal')
     const expect = (what: string, asked: number, isTold: boolean) => {
-      const told = this.#told.filter(each => each.token === token)
+      const reports = this.#reports.filter(each => each.token === token)
       if (asked !== this.#asked) this.problems.push(`${what}: ${this.#asked} calls of the host, not ${asked} (${how})`)
-      if (told.length > 0 !== isTold) this.problems.push(`${what}: ${isTold ? 'not reported' : 'reported'} (${how})`)
-      if (isTold && told[0]?.expiresAt !== expiryOf(token)) this.problems.push(`${what}: another expiry is reported`)
+      if (reports.length > 0 !== isTold) this.problems.push(`${what}: ${isTold ? 'not reported' : 'reported'} (${how})`)
+      if (isTold && reports[0]?.expiresAt !== expiryOf(token)) this.problems.push(`${what}: another expiry is reported`)
     }
     auth.watchExpiry(isWatched)
     this.#setAnswer(how)

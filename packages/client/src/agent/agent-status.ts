@@ -67,7 +67,7 @@ export interface Leaving {
   readonly cause: 'logout' | 'user'
   /** Settles with the sign-out. */
   readonly done: Promise<void>
-  /** What the host has to do before it goes on. */
+  /** What the host must do first. */
   readonly next: string
   /** The sign-out of the next user, if the host calls `logout()` while the user changes. */
   signedOut?: Promise<void>

@@ -17,7 +17,7 @@ export class PreAuthStrategy extends OwnStrategy {
   readonly authenticationType = 'pre-auth'
   readonly #clock: Clock
   readonly #config: PreAuthConfig
-  /** Reads each token when it arrives: read later, an expired one could look like the new one of a clock that is ahead. */
+  /** The expiry is read as soon as a token arrives: read after it, a token looks like a new one from a clock that is ahead. */
   readonly #skew: ClockSkew
   #token: string
   /** Whether the whole life of the token is shorter than the time before an expiry: it is used until it expires. */

@@ -278,7 +278,7 @@ it('[AUTH-07] rejects a token that has expired and cannot be renewed, but not on
 })
 
 it.each(['before', 'later'])(
-  '[REL-07] rejects an expired token that nobody asked for until then: supplied %s',
+  '[REL-07] rejects a token that has expired before it is first requested: supplied %s',
   async when => {
     const iat = new FakeService().clock.now() / 1000
     const { auth, clock, issue } = await setUp(preAuth({ sub: 'ada', iat }))

@@ -80,7 +80,7 @@ export class Recovery implements ChatObserver {
   /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
   #held: Message[] | undefined
   #wait: Wait | undefined
-  /** What the opening leaves open is decided then. */
+  /** Timer of the deadline for everything that the opening has left undecided. */
   #deadline: unknown
   #hasWarnedOfOrder = false
   #hasWarnedOfGap = false

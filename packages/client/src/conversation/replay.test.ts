@@ -168,6 +168,22 @@ describe('a service that repeats what was missed', () => {
     await agent.destroy()
   })
 
+  it('[REL-99] shows a message once that a slow replay repeats after the history has shown it', async () => {
+    const { agent, told, clock, emulator, push, reopenInSilence } = await setUpResume()
+    await agent.send('one')
+    await clock.advance(1_000)
+    const two = replyTo('two', { messageId: 'm-2', timestamp: clock.now() })
+    emulator.world.sessions.get(lastSession(emulator))?.history.add({ ...two } as never)
+    await reopenInSilence()
+    await clock.advance(SETTLED_MS)
+    push({ ...two, seq: 3 })
+    push({ persona: 'metadata', role: 'resumed', messageData: { complete: true } })
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual([...exchange('one'), 'received: You said: two'])
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    await agent.destroy()
+  })
+
   it('[REL-99] goes on from the highest number of a history, whatever their order', async () => {
     const { agent, clock, emulator, push, reopenInSilence, numbers } = await setUpResume()
     await reopenInSilence()
