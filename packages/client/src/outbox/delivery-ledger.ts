@@ -69,8 +69,8 @@ export interface LedgerParts {
 }
 
 /**
- * The policy of delivery: what is known of every outbound message of the log. Owns the evidence of the session, and the wait for the
- * history that decides about messages in doubt.
+ * The policy of delivery: what is known of every outbound message of the log. Owns the evidence of the session. The recovery of
+ * messages reports a history, or that none has come in time, which decides about messages in doubt.
  */
 export class DeliveryLedger {
   readonly #scope: LedgerScope
