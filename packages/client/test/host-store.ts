@@ -56,11 +56,11 @@ export class HostStore implements CacheAdapter {
     return new HostStore(structuredClone(this.entries))
   }
 
-  /** The texts of the stored frames. */
+  /** The contents of the stored messages. */
   get stored(): string[] {
     return [...this.entries]
       .filter(([key]) => key.includes('queue_'))
-      .flatMap(([, { value }]) => (value as { left: { data: string }[] }).left.map(({ data }) => data))
+      .flatMap(([, { value }]) => (value as { left: { content: string }[] }).left.map(({ content }) => content))
   }
 
   /** For each stored message, whether it is marked as one that may have been sent. */

@@ -142,11 +142,6 @@ export interface WrittenAs {
   readonly sessionFingerprint?: string | undefined
 }
 
-/** A write of another page: an earlier one of this tab, or another tab. */
-export function writtenElsewhere(sessionFingerprint: string | undefined): WrittenAs {
-  return { order: -1, number: -1, at: 0, opening: 'another page', sessionFingerprint }
-}
-
 /**
  * The entry for an argument of `send()`.
  *

@@ -1,6 +1,7 @@
-import type { DeliveryRecord } from './delivery.ts'
+import { isJsonObject } from '@aiagent/protocol'
+import type { DeliveryRecord, WrittenAs } from './delivery.ts'
 import type { TranscriptEntry } from './entry.ts'
-import type { Message } from './message.ts'
+import { Message, type MessageOptions } from './message.ts'
 import { CLAIMED, type MessageLog } from './message-log.ts'
 import { groupBy, type KnownMessage, knownMessage } from './reconcile.ts'
 
@@ -8,6 +9,55 @@ import { groupBy, type KnownMessage, knownMessage } from './reconcile.ts'
  * As reconcile.ts, for messages that other pages have written: an earlier page of the tab, which may have left them in a store,
  * and other tabs of the conversation. Apart, since only `persistQueue` and `tabs` need it.
  */
+
+/** An outbound message as another page has it: masked, as it is sent. Left in a store for the next page, and posted to other tabs. */
+export interface MessageSnapshot {
+  readonly id: string
+  readonly persona: string
+  readonly role: string
+  readonly content?: string | undefined
+  readonly messageData?: MessageOptions['messageData']
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  /** Only between tabs, and of the session that they share: a reader of a store must not learn one. */
+  readonly sessionId?: string | undefined
+}
+
+/** Whether a value is the snapshot of a message: any script of the origin may have written it. */
+export function isSnapshot(value: unknown): value is MessageSnapshot {
+  if (!isJsonObject(value)) return false
+  const { id, persona, role, content, messageData, timestamp, from, to, sessionId } = value
+  return (
+    [id, persona, role].every(isText) &&
+    [content, from, to, sessionId].every(each => each === undefined || isText(each)) &&
+    (messageData === undefined || isJsonObject(messageData)) &&
+    typeof timestamp === 'number'
+  )
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+/** What another page gets of a message. */
+export function snapshotOf({ id, message }: DeliveryRecord): MessageSnapshot {
+  const { persona, role, content, messageData, timestamp = 0, from, to } = message
+  return { id, persona, role, content, messageData, timestamp, from, to }
+}
+
+/** The record of a message that another page has accepted. */
+export function recordOf(snapshot: MessageSnapshot): DeliveryRecord {
+  const { id, persona, role, content, timestamp } = snapshot
+  const message = new Message(persona, role, content, { ...snapshot, messageId: id })
+  return { id, timestamp, message, state: 'queued', isMasked: true }
+}
+
+/** A write of another page: an earlier one of this tab, or another tab. */
+export function writtenElsewhere(sessionFingerprint: string | undefined): WrittenAs {
+  return { order: -1, number: -1, at: 0, opening: 'another page', sessionFingerprint }
+}
 
 /** By how much the service's clock may be behind, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000

@@ -147,14 +147,16 @@ export class DeliveryLedger {
 
   /** Whether an entry without evidence is sent again by itself. Only the tab that wrote a message does so. */
   isSentAgain(entry: DeliveryRecord): boolean {
-    if (entry.elsewhere) return false
-    const isSafe = this.hasKey(entry) && this.isOfSession(entry) && !entry.trace
-    return isSafe || (this.#isAtLeastOnce && entry.isInDoubt === true)
+    return !entry.elsewhere && (this.isRepeatable(entry) || (this.#isAtLeastOnce && entry.isInDoubt === true))
   }
 
-  /** The previous page has written an entry. */
+  /** Whether an entry can be sent again without a risk: the service has it once, in the present session. */
+  isRepeatable(entry: DeliveryRecord): boolean {
+    return this.hasKey(entry) && this.isOfSession(entry) && !entry.trace
+  }
+
+  /** Another page has written an entry. */
   adopt(entry: DeliveryRecord): void {
-    this.#log.add(entry)
     if (entry.written) entry.written = { ...entry.written, order: this.#writes++ }
     if (entry.list !== this.#log.sent) this.#log.sent.add(entry)
   }

@@ -440,27 +440,27 @@ export class Outbox implements ChatObserver {
   }
 
   /**
-   * Sends what tabs that have ended left: ahead of the queue what they have not written, and again what they got no receipt for,
-   * where the service drops repetitions.
+   * Adds what pages that have ended left: ahead of the queue what they have not written, and to the ledger what they were sending,
+   * which is sent again where the service drops repetitions.
+   *
+   * @param handleAdopted called with each of them, once all are added
    */
-  takeOver(records: readonly DeliveryRecord[]): void {
-    const { facts, shared } = this.#scope
-    // One that its tab has repeated was written before.
+  adopt(records: readonly DeliveryRecord[], handleAdopted: (record: DeliveryRecord) => void): void {
+    const { log, ledger, writer } = this
+    // What its tab was about to repeat has been written, too.
+    const sent = records.filter(({ state }) => state !== 'queued')
     const unsent = records.filter(({ state }) => state === 'queued')
     for (const record of records) {
       record.elsewhere = undefined
-      record.message = addressMessage(record.message, facts)
-      if (record.state !== 'queued') this.ledger.adopt(record)
+      record.message = addressMessage(record.message, this.#scope.facts)
+      log.add(record)
     }
-    if (this.writer.isOpen) this.ledger.store?.mark()
-    this.writer.prepend(unsent)
-    // The other tabs learn whose they are now.
-    for (const record of records) {
-      shared?.handleUpdate({ id: record.id, state: stateOf(record), previousState: 'queued' })
-      if (record.message.persona === PERSONA.CUSTOMER) this.#parts.liveness.handleSent()
-    }
-    if (unsent.length < records.length && this.writer.isOpen) this.ledger.decide()
-    if (unsent.length > 0) this.connectForMessage()
+    for (const record of sent) ledger.adopt(record)
+    if (writer.isOpen) ledger.store?.mark()
+    writer.prepend(unsent)
+    // A listener may have signed the user out.
+    for (const record of records) if (log.find(record.id) === record) handleAdopted(record)
+    if (writer.isOpen && sent.some(record => ledger.isSentAgain(record))) ledger.decide()
   }
 
   // ── From the service ──────────────────────────────────────────────────────────────────────────────────────────────

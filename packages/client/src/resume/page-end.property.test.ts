@@ -184,7 +184,7 @@ class Visits {
     if (missing !== undefined) this.problems.push(`${missing} is not shown`)
     const foreign = shown.find(each => this.#isOfAnother(each ?? '', user))
     if (foreign !== undefined) this.problems.push(`${user} sees "${foreign}"`)
-    const remaining = this.store.stored.filter(data => !this.#isOfAnother(JSON.parse(data).content, user))
+    const remaining = this.store.stored.filter(content => !this.#isOfAnother(content, user))
     if (remaining.length > 0) this.problems.push(`left in the store: ${remaining.join()}`)
     await this.#pass(agent.destroy())
     tab.crash()

@@ -18,7 +18,7 @@ describe('persistQueue', () => {
     await first.agent.initialize()
     await send(first.agent, 'one', 'two', 'three')
     await first.agent.destroy()
-    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['one', 'two', 'three'])
+    expect(store.stored).toEqual(['one', 'two', 'three'])
 
     const { agent, updates } = page()
     void agent.send('four', { id: 'four' })
@@ -50,7 +50,7 @@ describe('persistQueue', () => {
       await send(agent, 'two')
       await turnEventLoop(5)
       expect(agent.getTranscript().map(({ message }) => message.content)).toContain('You said: one')
-      expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['two'])
+      expect(store.stored).toEqual(['two'])
       left.push(JSON.stringify([...store.entries]))
       expect(left.filter(text => text.includes('You said'))).toEqual([])
       await agent.destroy()
@@ -120,7 +120,7 @@ describe('persistQueue', () => {
     expect(store.stored).toEqual([])
     emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
     await send(first.agent, 'two')
-    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['two'])
+    expect(store.stored).toEqual(['two'])
     emulator.faults.lift()
     const sessionId = [...emulator.world.sessions.keys()].at(-1) as string
     // With it, a reader of the store could open the conversation.
@@ -210,10 +210,10 @@ describe('persistQueue', () => {
     // The store is used again half a minute after the last request without an answer.
     await clock.advance(60_000)
     await send(agent, 'next')
-    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['next'])
+    expect(store.stored).toEqual(['next'])
     proceed()
     await turnEventLoop(20)
-    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['next'])
+    expect(store.stored).toEqual(['next'])
     await passing(clock, agent.destroy())
   })
 
@@ -224,7 +224,7 @@ describe('persistQueue', () => {
     await second.agent.initialize()
     await send(first.agent, 'one')
     await send(second.agent, 'two')
-    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['one'])
+    expect(store.stored).toEqual(['one'])
     expect(printed.flat().filter(text => String(text).includes('under the same key'))).toHaveLength(1)
     await first.agent.destroy()
     await second.agent.destroy()
@@ -291,7 +291,7 @@ describe('persistQueue', () => {
     const second = page(config)
     await second.agent.initialize()
     expect([second.agent.delivery('old'), second.agent.delivery('new')?.state]).toEqual([undefined, 'queued'])
-    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['new'])
+    expect(store.stored).toEqual(['new'])
     await second.agent.destroy()
   })
 

@@ -1,10 +1,15 @@
-import { isJsonObject } from '@aiagent/protocol'
 import { storedUser } from '../auth/authentication-service.ts'
 import type { ResolvedConfig } from '../check-config.ts'
-import { type DeliveryRecord, writtenElsewhere } from '../log/delivery.ts'
+import type { DeliveryRecord } from '../log/delivery.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
-import { addressMessage, detachMessage, Message } from '../log/message.ts'
-import { showOnce } from '../log/reconcile-pages.ts'
+import {
+  isSnapshot,
+  type MessageSnapshot,
+  recordOf,
+  showOnce,
+  snapshotOf,
+  writtenElsewhere,
+} from '../log/reconcile-pages.ts'
 import type { QueueStore } from '../outbox/delivery-ledger.ts'
 import type { Outbox, OutboxParts } from '../outbox/outbox.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -42,15 +47,8 @@ const MARK_LIMIT_MS = 1_000
 /** How long the page of a reloaded tab may take to give its lock back, in milliseconds. */
 const LOCK_LIMIT_MS = 500
 
-/** A message as it is stored: masked. */
-interface StoredMessage {
-  readonly id: string
-  /** The text of the frame. */
-  readonly data: string
-  /** When the host sent it, in milliseconds since the epoch. */
-  readonly timestamp: number
-  readonly from?: string | undefined
-  readonly to?: string | undefined
+/** A message as it is stored, with the time at which the host sent it. */
+interface StoredMessage extends MessageSnapshot {
   /** Set once the message was written, or is about to be. A reader of the store cannot open the session. */
   readonly written?: { readonly sessionFingerprint?: string | undefined }
 }
@@ -193,23 +191,13 @@ class StoredQueue implements QueueStore {
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
-    const { writer, ledger, log } = this.#parts.outbox
-    const { facts } = this.#scope
+    const { outbox } = this.#parts
+    const { writer, ledger } = outbox
     const entries = this.#restored
     this.#restored = []
-    for (const entry of entries) {
-      entry.message = addressMessage(entry.message, facts)
-      if (entry.written) ledger.adopt(entry)
-      else log.add(entry)
-    }
     const present = new Set(entries.filter(entry => ledger.isOfSession(entry)))
-    if (facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
-    // A slow store may deliver them when the chat is open already.
-    if (writer.isOpen) this.mark()
-    writer.prepend(entries.filter(({ written }) => !written))
-    for (const entry of entries) {
-      // A listener may have signed the user out.
-      if (!this.#isKnown(entry)) continue
+    if (this.#scope.facts.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
+    outbox.adopt(entries, entry => {
       // Another tab may have said it, so that it is shown.
       if (!isAdopted(entry)) this.#accepted(entry, this.#tab !== undefined)
       // With a receipt it can be sent again safely, in its session.
@@ -220,8 +208,7 @@ class StoredQueue implements QueueStore {
       }
       // The sessions before the present one have ended already.
       else if (writer.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
-    }
-    if (writer.isOpen && facts.hasReceipts && entries.some(entry => ledger.isSentAgain(entry))) ledger.decide()
+    })
   }
 
   /** The chat is open. The next page of a portal knows its session only now. */
@@ -237,15 +224,11 @@ class StoredQueue implements QueueStore {
     if (isAdopted(entry)) this.#accepted(entry, true)
   }
 
-  #isKnown(entry: DeliveryRecord): boolean {
-    return this.#parts.outbox.log.find(entry.id) === entry
-  }
-
   /** A message without evidence appears in the conversation, unless the history shows it. */
   #show(entry: DeliveryRecord): void {
-    // A listener may have signed the user out.
-    if (!this.#isKnown(entry)) return
     const { log } = this.#parts.outbox
+    // A listener may have signed the user out.
+    if (log.find(entry.id) !== entry) return
     const { message } = entry
     const mayShow = ({ sessionId }: TranscriptEntry) => sessionId === message.sessionId
     showOnce(log, entry, message.toPayloadString().length, mayShow)
@@ -425,43 +408,26 @@ export async function sweepQueues(environment: Environment, window: object): Pro
 
 /** The messages of a stored value. Other values are ignored. */
 function readMessages(value: unknown): StoredMessage[] {
-  return Array.isArray(value) ? value.filter(isStoredMessage) : []
-}
-
-function isStoredMessage(value: unknown): value is StoredMessage {
-  return (
-    isJsonObject(value) &&
-    typeof value.id === 'string' &&
-    typeof value.data === 'string' &&
-    value.data.startsWith('{') &&
-    typeof value.timestamp === 'number'
-  )
+  return Array.isArray(value) ? value.filter(isSnapshot) : []
 }
 
 /** @param claim the session in which a queued message may be written at any time; undefined while it waits */
 function toStored(
-  { id, timestamp, message, state, written }: DeliveryRecord,
+  record: DeliveryRecord,
   claim: { readonly sessionId: string | undefined } | undefined,
 ): StoredMessage {
-  const { from, to } = message
-  const data = message.toPayloadString()
+  const { timestamp, state, written } = record
   const mark = state === 'sent' ? written : claim
   const place = state === 'sent' ? written?.opening : claim
   const sessionId = typeof place === 'object' ? place.sessionId : undefined
   const sessionFingerprint = written?.sessionFingerprint ?? (sessionId === undefined ? undefined : fnv1a(sessionId))
-  return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
+  return { ...snapshotOf(record), timestamp, ...(mark && { written: { sessionFingerprint } }) }
 }
 
 /** A stored message as an entry of the outbox. */
-function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): DeliveryRecord {
-  return {
-    id,
-    timestamp,
-    isMasked: true,
-    message: detachMessage(Message.fromJSON(data, { messageId: id, timestamp, from, to }), data),
-    state: written ? 'sent' : 'queued',
-    ...(written && { written: writtenElsewhere(written.sessionFingerprint) }),
-  }
+function toEntry({ written, ...snapshot }: StoredMessage): DeliveryRecord {
+  const entry = recordOf(snapshot)
+  return written ? { ...entry, state: 'sent', written: writtenElsewhere(written.sessionFingerprint) } : entry
 }
 
 /** Whether the previous page wrote the entry, and this one has not written it yet. */

@@ -1,4 +1,4 @@
-import { ROLE } from '@aiagent/protocol'
+import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { SDKError } from '../errors.ts'
 import {
   type DeliveryOutcome,
@@ -7,15 +7,21 @@ import {
   type DeliveryState,
   isSettled,
   stateOf,
-  writtenElsewhere,
 } from '../log/delivery.ts'
-import { Message } from '../log/message.ts'
+import type { Message } from '../log/message.ts'
 import { SETTLED_LIMIT } from '../log/message-log.ts'
 import { knownMessage, readHistory } from '../log/reconcile.ts'
-import { findShownOfTabs, showOnce } from '../log/reconcile-pages.ts'
+import {
+  findShownOfTabs,
+  type MessageSnapshot,
+  recordOf,
+  showOnce,
+  snapshotOf,
+  writtenElsewhere,
+} from '../log/reconcile-pages.ts'
 import { fnv1a } from '../util/text.ts'
 import type { TabLink } from './tab-link.ts'
-import type { KnownMessages, SaidMessage, TabEnvelope, TabMessage, TabState } from './tab-message.ts'
+import type { KnownMessages, TabEnvelope, TabMessage, TabState } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 
 /** How many of its last messages a tab names when it asks for those that it has missed. */
@@ -88,10 +94,12 @@ export class LogReplica {
     this.#link.post(undefined, this.#said(record))
   }
 
-  #said({ id, message, reply, elsewhere }: DeliveryRecord): TabMessage & { readonly kind: 'said' } {
+  #said(record: DeliveryRecord): TabMessage & { readonly kind: 'said' } {
+    const { message, reply, elsewhere } = record
     const isQuestion = elsewhere ? !elsewhere.mayBeSent : reply !== undefined
-    const said = saidMessage(message, id, this.#parts.scope.facts.sessionId)
-    return { kind: 'said', message: said, ...(isQuestion && { isQuestion }) }
+    // The id of another session opens a conversation that the others may not know.
+    const sessionId = message.sessionId === this.#parts.scope.facts.sessionId ? message.sessionId : undefined
+    return { kind: 'said', message: { ...snapshotOf(record), sessionId }, ...(isQuestion && { isQuestion }) }
   }
 
   // ── What the other tabs say ───────────────────────────────────────────────────────────────────────────────────────
@@ -167,7 +175,7 @@ export class LogReplica {
    *
    * @param said the message, if it was sent before this report
    */
-  update(owner: string, id: string, state: TabState, reason?: DeliveryReason, said?: SaidMessage): void {
+  update(owner: string, id: string, state: TabState, reason?: DeliveryReason, said?: MessageSnapshot): void {
     const record = this.#parts.log.find(id)
     if (!record && state === 'acknowledged') this.#noteArrived(id)
     if (!record || !isElsewhere(record)) return
@@ -307,18 +315,19 @@ export class LogReplica {
 
   /** Sends what tabs left unsent, whose pages are gone. Where the service drops repetitions also what it may not have. */
   takeOver(tabs: readonly string[]): void {
-    const { log, outbox, scope } = this.#parts
-    const { facts } = scope
+    const { log, outbox, scope, liveness } = this.#parts
     const { ledger } = outbox
     const left = [...log.elsewhere].filter(isElsewhere).filter(({ elsewhere }) => tabs.includes(elsewhere.owner))
-    const isRepeatable = (record: DeliveryRecord) =>
-      facts.hasReceipts && !record.trace && ledger.hasKey(record) && ledger.isOfSession(record)
-    outbox.takeOver(
-      left.filter(record => {
-        const { mayBeSent, isInHistory } = record.elsewhere
-        return record.state === 'queued' ? mayBeSent && !isInHistory : isRepeatable(record)
-      }),
-    )
+    const records = left.filter(record => {
+      const { mayBeSent, isInHistory } = record.elsewhere
+      return record.state === 'queued' ? mayBeSent && !isInHistory : ledger.isRepeatable(record)
+    })
+    outbox.adopt(records, ({ id, state, message }) => {
+      // The other tabs learn whose they are now.
+      scope.shared?.handleUpdate({ id, state, previousState: 'queued' })
+      if (message.persona === PERSONA.CUSTOMER) liveness.handleSent()
+    })
+    if (records.some(({ state }) => state === 'queued')) outbox.connectForMessage()
   }
 
   /**
@@ -396,7 +405,7 @@ export class LogReplica {
    *
    * @param said the message, if it was sent before this report. Its session may be an earlier one; it is repeated in no other
    */
-  #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined, said?: SaidMessage): boolean {
+  #set(record: ElsewhereRecord, state: TabState, reason: DeliveryReason | undefined, said?: MessageSnapshot): boolean {
     const { state: previous } = record
     const { log, outbox, scope } = this.#parts
     const { ledger } = outbox
@@ -426,10 +435,8 @@ function createRecord(
   owner: string,
   { message: said, isQuestion }: TabMessage & { readonly kind: 'said' },
 ): ElsewhereRecord {
-  const { id, persona, role, content, timestamp } = said
-  const message = new Message(persona, role, content, { ...said, messageId: id })
-  const elsewhere = { owner, mayBeSent: !isQuestion, sentAt: timestamp, isInHistory: false, isLeft: false }
-  return { id, timestamp, message, state: 'queued', isMasked: true, elsewhere }
+  const elsewhere = { owner, mayBeSent: !isQuestion, sentAt: said.timestamp, isInHistory: false, isLeft: false }
+  return { ...recordOf(said), elsewhere }
 }
 
 /** Whether a message can be withdrawn, or repeated: for that its text is needed. */
@@ -450,15 +457,4 @@ function isOpen(record: DeliveryRecord): boolean {
 /** Whether a state may follow an outcome: evidence, or a `retry()`, where the message may not have arrived. */
 function mayFollow(outcome: DeliveryOutcome, state: TabState): boolean {
   return !hasEnded(outcome) && (state === 'acknowledged' || state === 'queued' || state === 'sent')
-}
-
-/**
- * A message of this tab as the others show it.
- *
- * @param present session of the tabs. The id of another one opens a conversation that the others may not know
- */
-function saidMessage(message: Message, id: string, present: string | undefined): SaidMessage {
-  const { persona, role, content, messageData, timestamp = 0, from, to } = message
-  const sessionId = message.sessionId === present ? present : undefined
-  return { id, persona, role, timestamp, content, messageData, sessionId, from, to }
 }

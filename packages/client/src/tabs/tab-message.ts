@@ -1,5 +1,6 @@
 import { isJsonObject } from '@aiagent/protocol'
 import type { DeliveryReason, DeliveryState } from '../log/delivery.ts'
+import { isSnapshot } from '../log/reconcile-pages.ts'
 
 /**
  * Version of the messages between tabs. It is in the name of their channel and of the locks, so that tabs of other versions
@@ -23,7 +24,6 @@ type ObjectOf<Members extends Checks> = {
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
-const isNumber = (value: unknown): value is number => typeof value === 'number'
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
 const isObject = (value: unknown): value is Record<string, unknown> => isJsonObject(value)
 const areTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
@@ -76,23 +76,6 @@ const isReason = oneOf<DeliveryReason>({
 
 // ── The messages ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const isSaid = objectOf({
-  id: isText,
-  persona: isText,
-  role: isText,
-  content: orNot(isText),
-  messageData: orNot(isObject),
-  /** Only of a message of the present session. */
-  sessionId: orNot(isText),
-  /** Milliseconds since the epoch. */
-  timestamp: isNumber,
-  from: orNot(isText),
-  to: orNot(isText),
-})
-
-/** A message of the user as the other tabs show it: masked, as it is sent. */
-export type SaidMessage = Checked<typeof isSaid>
-
 const isKnown = objectOf({
   ids: areTexts,
   /** Older messages are not in the list. Milliseconds since the epoch. */
@@ -139,7 +122,7 @@ const MESSAGES = {
    * reason of that. A question is sent by no other tab: its promise ends with the page.
    */
   said: {
-    message: isSaid,
+    message: isSnapshot,
     isQuestion: orNot(isFlag),
     owner: orNot(isText),
     state: orNot(isState),
