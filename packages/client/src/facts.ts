@@ -5,6 +5,7 @@ import {
   CAPABILITY,
   type Capability,
   type DeploymentInfo,
+  PERSONA,
   type Portal,
   type PortalDetails,
   type UserDetails,
@@ -53,6 +54,34 @@ export interface InitializedAgent {
   availablePortals?: readonly Portal[]
 }
 
+/** With receipts: how many messages may be without one before new ones wait. */
+const WINDOW = 1_000
+
+/** What the service can prove of the messages on its wire: the policy that follows from the extensions that it announces. */
+export class Wire {
+  /** Whether the service confirms each message by its id: only then is it asked by a repetition, and otherwise by a history. */
+  readonly confirms: boolean
+  /** Whether it numbers its frames, and repeats what was missed after a reconnect, in order. */
+  readonly replays: boolean
+  /** Whether it answers pings. */
+  readonly answersPings: boolean
+  /** How many messages may be without evidence before new ones wait. */
+  readonly window: number
+
+  /** @param capabilities those that the deployment announces */
+  constructor(capabilities?: readonly string[] | null) {
+    this.confirms = capabilities?.includes(CAPABILITY.RECEIPTS) === true
+    this.replays = capabilities?.includes(CAPABILITY.RESUME) === true
+    this.answersPings = this.confirms || this.replays
+    this.window = this.confirms ? WINDOW : Infinity
+  }
+
+  /** Whether the service recognizes a repetition of a message. */
+  recognizes({ persona }: { readonly persona: string }): boolean {
+    return this.confirms && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
+  }
+}
+
 /**
  * Facts about the deployment, the agent, the user and the session. The lifecycle and the session write them, every other
  * part only reads them.
@@ -61,10 +90,8 @@ export class AgentFacts {
   readonly #configuredId: string
   /** Set by {@link setDeployment}; stays known when the user changes. */
   deployment: Deployment | undefined
-  /** Whether the service confirms each message by its id. */
-  hasReceipts = false
-  /** Whether the service numbers its frames, and repeats what was missed after a reconnect, in order. */
-  hasResume = false
+  /** The plain one until the deployment is known. Set by {@link setDeployment}. */
+  wire = new Wire()
   /** Details of the configured agent. Set by {@link setAgent}. */
   agent: AgentDetails | undefined
   /** Id that the chat runs under: of the selected agent, else of the configured one. */
@@ -89,8 +116,7 @@ export class AgentFacts {
   /** The deployment is known: sets it, and returns it. */
   setDeployment(deployment: Deployment): Deployment {
     this.deployment = deployment
-    this.hasReceipts = this.hasCapability(CAPABILITY.RECEIPTS)
-    this.hasResume = this.hasCapability(CAPABILITY.RESUME)
+    this.wire = new Wire(deployment.deployment.capabilities)
     return deployment
   }
 
@@ -117,11 +143,6 @@ export class AgentFacts {
   /** Whether the service has announced an extension of the wire. */
   hasCapability(name: Capability): boolean {
     return this.deployment?.deployment.capabilities?.includes(name) === true
-  }
-
-  /** Whether the service answers pings. */
-  get hasPing(): boolean {
-    return this.hasReceipts || this.hasResume
   }
 
   /**

@@ -269,7 +269,7 @@ export class ChatSession {
     const frame = encodeMessage(message)
     // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
     const isAgain = this.#unconfirmed?.frame === frame
-    const id = isAgain ? this.#unconfirmed?.id : this.#scope.facts.hasReceipts ? this.#scope.newId() : undefined
+    const id = isAgain ? this.#unconfirmed?.id : this.#scope.facts.wire.confirms ? this.#scope.newId() : undefined
     this.#unconfirmed = id === undefined ? undefined : { frame, id }
     try {
       transport.send(id === undefined ? frame : addMessageId(frame, id))

@@ -132,7 +132,7 @@ export class Chat {
     try {
       const goodbye = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
       const frame = encodeMessage(goodbye)
-      transport.send(facts.hasReceipts ? addMessageId(frame, this.#scope.newId()) : frame)
+      transport.send(facts.wire.confirms ? addMessageId(frame, this.#scope.newId()) : frame)
       recordOwnFrame(this.#scope, this.#parts.log, goodbye)
     } catch {
       // Then the service detects it by the close.

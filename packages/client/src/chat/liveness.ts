@@ -58,7 +58,7 @@ export class Liveness implements ChatObserver {
     const { environment, config } = this.#scope
     const { clock, page } = environment
     // Without pings only a page can doubt, and only where doubt is wanted.
-    if (!this.#scope.facts.hasPing && (!page || config.doubtAfterMs <= 0)) return
+    if (!this.#scope.facts.wire.answersPings && (!page || config.doubtAfterMs <= 0)) return
     this.#isRunning = true
     this.#silence ??= new SilenceWatch()
     this.#offset = clock.now() - clock.monotonic()
@@ -84,7 +84,7 @@ export class Liveness implements ChatObserver {
     if (this.#isRunning) this.#silence?.handleSent(this.#scope.environment.clock.monotonic())
   }
 
-  #wait(delayMs = this.#scope.facts.hasPing ? PING_INTERVAL_MS : this.#untilNextLook()): void {
+  #wait(delayMs = this.#scope.facts.wire.answersPings ? PING_INTERVAL_MS : this.#untilNextLook()): void {
     const { clock } = this.#scope.environment
     clock.clearTimeout(this.#timer)
     this.#timer = clock.setTimeout(() => this.#look(), delayMs, { background: true })
@@ -103,12 +103,12 @@ export class Liveness implements ChatObserver {
     const isTooLong = this.#silence?.isTooLong(clock.monotonic(), this.#connection.lastInboundAt)
     this.#wait()
     if (hasJumped && this.#scope.environment.page) this.#handleWake()
-    else if (this.#scope.facts.hasPing) this.#ping(DELIVERY_MS)
+    else if (this.#scope.facts.wire.answersPings) this.#ping(DELIVERY_MS)
     else if (isTooLong) this.#raiseDoubt('Nothing has arrived since a message was sent')
   }
 
   #handleWake(): void {
-    if (this.#scope.facts.hasPing) {
+    if (this.#scope.facts.wire.answersPings) {
       this.#pingedAt = undefined
       this.#ping(DELIVERY_MS)
       this.#wait(PONG_LIMIT_MS)

@@ -105,7 +105,7 @@ export class Recovery implements ChatObserver {
     // The service may have seen an opening that failed here, so that the agent has spoken since.
     const isUnseen = opening.number > 1 && !opening.isReopening && opening.isRestored
     followed.isMissing = followed.heardAt !== undefined || isUnseen
-    const lastSeq = followed.isMissing && this.#scope.facts.hasResume ? followed.lastSeq : undefined
+    const lastSeq = followed.isMissing && this.#scope.facts.wire.replays ? followed.lastSeq : undefined
     // Frames may arrive before the chat counts as open: a token is still awaited.
     this.#replayed = lastSeq === undefined ? undefined : []
     return lastSeq
@@ -157,11 +157,11 @@ export class Recovery implements ChatObserver {
   /** Whether a frame belongs to the extension, or was processed before. */
   isConsumed(message: Message, seq: number | undefined): boolean {
     const { persona, role, messageData } = message
-    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#scope.facts.hasPing
+    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#scope.facts.wire.answersPings
     const followed = this.#followed
     if (!followed) return false
     const isNew = !this.#parts.log.noteAnswer(message)
-    if (this.#scope.facts.hasResume) {
+    if (this.#scope.facts.wire.replays) {
       if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
         this.#handleResumed(followed, messageData?.complete === true)
         return true

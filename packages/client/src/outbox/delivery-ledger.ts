@@ -19,9 +19,6 @@ import { type FoundAnswer, findAnswer, findShown, type Point } from '../log/reco
 import type { OptionalFeature } from '../platform/feature.ts'
 import type { AgentScope } from '../scope.ts'
 
-/** With receipts: how many messages may be without one before new ones wait. */
-const WINDOW = 1_000
-
 /** How often the texts of messages are looked for that are not needed any more, in milliseconds. */
 const FORGET_EVERY_MS = 10_000
 
@@ -127,7 +124,7 @@ export class DeliveryLedger {
     const { store } = this
     // The store has not marked it yet, or messages in doubt may have to be sent first.
     if (store?.isClaiming || (this.#isWaiting && this.#isAtLeastOnce)) return 'none'
-    return this.#scope.facts.hasReceipts && this.#log.sent.size >= WINDOW ? 'resend' : undefined
+    return this.#log.sent.size >= this.#scope.facts.wire.window ? 'resend' : undefined
   }
 
   /** Whether messages in doubt are repeated, although the service may have them. */
@@ -136,8 +133,8 @@ export class DeliveryLedger {
   }
 
   /** Whether the service recognizes a repetition of the message. */
-  hasKey({ message: { persona } }: DeliveryRecord): boolean {
-    return this.#scope.facts.hasReceipts && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
+  hasKey({ message }: DeliveryRecord): boolean {
+    return this.#scope.facts.wire.recognizes(message)
   }
 
   /** Whether an entry was written in the present session, as far as is known. */
@@ -167,7 +164,7 @@ export class DeliveryLedger {
     const { written, state } = entry
     const number = this.#writes++
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
-    entry.isUnreported = state !== 'unknown' || !facts.hasReceipts || !this.isOfSession(entry)
+    entry.isUnreported = state !== 'unknown' || !facts.wire.confirms || !this.isOfSession(entry)
     entry.written = {
       // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
       order: written && state !== 'queued' ? written.order : number,
@@ -190,9 +187,8 @@ export class DeliveryLedger {
     this.tell(entry, previousState, 'sending')
     // A listener may have ended the chat.
     if (stateOf(entry) === 'sent') this.tell(entry, 'sending', 'sent')
-    // With receipts new messages wait instead.
-    if (this.#log.sent.size > OBSERVED_LIMIT && !this.#scope.facts.hasReceipts)
-      this.settle(this.#log.sent.first as DeliveryRecord, 'unknown', 'limit')
+    // Never with receipts, where new messages wait instead.
+    if (this.#log.sent.size > OBSERVED_LIMIT) this.settle(this.#log.sent.first as DeliveryRecord, 'unknown', 'limit')
     this.#log.trim()
   }
 
@@ -278,7 +274,7 @@ export class DeliveryLedger {
       this.#firstWriteAfter = this.#writes
     }
     // The service drops repetitions, so that nothing has to be found out first.
-    if (facts.hasReceipts) this.decide()
+    if (facts.wire.confirms) this.decide()
     else if (this.#log.unproven.some(({ isInDoubt }) => isInDoubt)) {
       // The history of a session that this page has just created shows no message of an earlier one.
       this.#isWaiting = !opening.isCreated || opening.isReopening
@@ -309,7 +305,7 @@ export class DeliveryLedger {
   handleMessage(message: Message, arrivedAt = -Infinity): void {
     const { facts, config } = this.#scope
     // What was sent long before that is not written again; with receipts it is until there is one.
-    if (!facts.hasReceipts && arrivedAt >= this.#forgetAt) {
+    if (!facts.wire.confirms && arrivedAt >= this.#forgetAt) {
       this.#forgetAt = arrivedAt + FORGET_EVERY_MS
       this.#log.forgetTexts(arrivedAt - config.doubtAfterMs)
     }
@@ -336,13 +332,13 @@ export class DeliveryLedger {
   /** A history of the session has arrived. */
   handleHistory(history: readonly Message[]): void {
     const { facts, shared } = this.#scope
-    const { sessionId, hasReceipts } = facts
+    const { sessionId, wire } = facts
     const isWaiting = this.#isWaiting
     const last = history.at(-1)
     const { unobserved } = this.#log
     // With receipts the words may be those of a message that has its receipt: the service is asked by a repetition instead.
     // Another tab may have written the same text: the tabs compare the words of all of them.
-    const point = unobserved > this.#unobserved || hasReceipts || shared ? undefined : this.#point
+    const point = unobserved > this.#unobserved || wire.confirms || shared ? undefined : this.#point
     const unproven = this.#log.unproven.filter(entry => isWrittenIn(entry, sessionId))
     if (last) {
       this.#point = last

@@ -479,7 +479,7 @@ export class Outbox implements ChatObserver {
   handleReceipt({ persona, role, messageData }: Message): boolean {
     const { ledger, log } = this
     const id = messageData?.messageId
-    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.hasReceipts) return false
+    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.wire.confirms) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
     this.#parts.session.handleReceipt(id)
     const known = log.find(id)

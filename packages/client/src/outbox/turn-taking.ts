@@ -139,11 +139,11 @@ export class TurnTaking {
 
   /** The session was opened again. An answer can still come. */
   handleReopened(): void {
-    const { hasResume, hasReceipts } = this.#scope.facts
+    const { confirms, replays } = this.#scope.facts.wire
     const turn = this.#turn
     if (!turn || turn.at === 'unsent') return
     // The service repeats what was missed, and no message is lost: the question stays open.
-    if (turn.at === 'open' && hasResume && hasReceipts) return
+    if (turn.at === 'open' && confirms && replays) return
     this.#turn = { at: 'unverified', question: turn.question, isAmbiguous: false, isOverdue: false }
   }
 

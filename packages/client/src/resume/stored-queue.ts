@@ -283,7 +283,7 @@ class StoredQueue implements QueueStore {
   #toStored(isOpen = this.#parts.outbox.writer.isOpen): StoredMessage[] {
     const { ledger, log } = this.#parts.outbox
     const claim = isOpen ? { sessionId: this.#scope.facts.sessionId } : undefined
-    const sent = this.#scope.facts.hasReceipts
+    const sent = this.#scope.facts.wire.confirms
       ? log.unproven.filter(entry => entry.list === log.sent && ledger.hasKey(entry))
       : []
     const entries = [...sent, ...this.#restored, ...log.queued].filter(({ reply }) => !reply)

@@ -147,7 +147,7 @@ export class SocketHub {
     try {
       const url = new URL(connection.addressOf(sessionId, last))
       if (facts.hasCapability(CAPABILITY.FENCING)) url.searchParams.set(CHAT_QUERY.FENCE, String(this.#link.fence))
-      real.isReplaying = last !== undefined && facts.hasResume
+      real.isReplaying = last !== undefined && facts.wire.replays
       real.transport = new WebSocketTransport(new environment.WebSocket(url.href), {
         opened: () => isCurrent() && this.#opened(real),
         received: (_transport, data) => isCurrent() && this.#received(real, data),
@@ -170,7 +170,7 @@ export class SocketHub {
     member.isOpen = true
     this.#link.post(tab, { kind: 'opened', socket })
     const send = (text: string) => this.#link.post(tab, { kind: 'frame', socket, text })
-    if (lastSeq !== undefined && this.#parts.scope.facts.hasResume) {
+    if (lastSeq !== undefined && this.#parts.scope.facts.wire.replays) {
       const isCovered = this.#covers(lastSeq)
       for (const frame of isCovered ? this.#frames : []) if (frame.seq > lastSeq) send(frame.text)
       // Otherwise the end of the replay, which all get, is theirs too.
