@@ -373,11 +373,15 @@ function closed(items: readonly ConversationMessage[]): readonly ConversationMes
 /** A message of the agent in a session that is over: it cannot be rated or answered any more. */
 const past = (item: ConversationMessage) => changed(item, { canRate: false, canChoose: false, input: undefined })
 
-/** A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. */
+/**
+ * A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. Nobody waits any more
+ * for the desk to confirm a message.
+ */
 function over(item: ConversationMessage): ConversationMessage {
-  const { escalation } = item
+  const { escalation, delivery } = item
+  const isLost = delivery === 'sending' && isOfDesk(item)
   const ways = escalation?.options.length ? escalationOf('alternate', { options: [...escalation.options] }) : undefined
-  return changed(past(item), { escalation: ways })
+  return changed(past(item), { escalation: ways, delivery: isLost ? 'unknown' : delivery })
 }
 
 const isOfDesk = ({ author, messageId }: ConversationMessage) =>

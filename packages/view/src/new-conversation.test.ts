@@ -173,17 +173,21 @@ describe('a new conversation of the user', () => {
       'agent: A colleague takes over.',
       '-- desk_opened',
       'colleague: Good day.',
+      'user: Not confirmed',
       '-- desk_closed',
     ]
     await eventually(() => shown(other).length === 4)
+    desk.onSend = () => new Promise(() => {})
+    await view.send('Not confirmed')
     await passing(clock, view.restart())
     for (const each of views) {
       expect(shown(each)).toEqual(lines)
+      expect(each.getSnapshot().messages.at(-2)?.delivery).toBe('unknown')
       expect(each.getSnapshot()).toMatchObject({ desk: undefined, newSession: { after: lastOf(view).id } })
     }
     expect(desk).toMatchObject({ ends: 1, isOpen: false })
     emulator.control.say(session(), { content: 'How can I help?' })
-    await eventually(() => view.getSnapshot().messages.length === 6)
+    await eventually(() => view.getSnapshot().messages.length === 7)
     await clock.advance(2_000)
     expect(desk.asked).toBe(1)
     await view.send(ASK)
