@@ -40,8 +40,8 @@ interface StrategyInUse {
   readonly strategy: OwnStrategy | undefined
   /** The anonymous strategy before a login. Logout removes its stored tokens. */
   readonly anonymous?: OwnStrategy | undefined
-  /** Whether the anonymous strategy provides the tokens, until the user signs in. */
-  readonly isAnonymousUntilLogin?: boolean
+  /** The same one, while it provides the tokens: until the user signs in. */
+  readonly fallback?: OwnStrategy | undefined
   readonly isInitialized: boolean
 }
 
@@ -182,11 +182,11 @@ export class AuthenticationService extends Opaque {
    * and to chat with an agent that does not require a signed-in user. Has no effect with a session, or without a login.
    */
   async useAnonymousToken(options: AuthStrategyInitializeOptions): Promise<void> {
-    if (this.hasSession() || this.#source.isAnonymousUntilLogin) return
+    if (this.hasSession() || this.#source.fallback) return
     const { cache, logger } = this.#options
     const anonymous = new AnonymousAuthStrategy({ cache }, this.#environment, logger)
     anonymous.initialize(options)
-    this.#source = { ...this.#source, anonymous, isAnonymousUntilLogin: true }
+    this.#source = { ...this.#source, anonymous, fallback: anonymous }
   }
 
   /** Whether a token is available without user interaction. */
@@ -286,10 +286,7 @@ export class AuthenticationService extends Opaque {
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
-    const { anonymous, isAnonymousUntilLogin } = this.#source
-    await this.#call('updateScopes()', strategy =>
-      (isAnonymousUntilLogin && anonymous ? anonymous : strategy).updateScopes(scopes),
-    )
+    await this.#call('updateScopes()', each => each.updateScopes(scopes), this.#source.fallback)
   }
 
   /**
@@ -414,8 +411,7 @@ export class AuthenticationService extends Opaque {
   /** The strategy that currently provides tokens. As {@link #requireStrategy}. */
   get #active(): OwnStrategy {
     const strategy = this.#requireStrategy()
-    const { anonymous, isAnonymousUntilLogin } = this.#source
-    return isAnonymousUntilLogin && anonymous ? anonymous : strategy
+    return this.#source.fallback ?? strategy
   }
 
   /** The strategy of the input, whose code is loaded once, and again after a failure. */
@@ -471,7 +467,7 @@ export class AuthenticationService extends Opaque {
   }
 
   async #obtain(active: OwnStrategy, ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
-    const { isAnonymousUntilLogin = false, type } = this.#source
+    const { fallback, type } = this.#source
     let given: string | null
     try {
       given = await this.#inTime('getToken()', signal, ask)
@@ -482,7 +478,7 @@ export class AuthenticationService extends Opaque {
     const token = tokenIn(given)
     if (!token) throw new AuthError(`The access token of the authentication ${whyNoToken(given)}.`, 'token_missing')
     const { identity, expiresAt, expiryBufferMs: bufferMs } = active
-    const isAnonymous = type === 'anonymous' || isAnonymousUntilLogin
+    const isAnonymous = type === 'anonymous' || fallback !== undefined
     if (!(await this.#current.adopt({ token, isAnonymous, identity, expiresAt, bufferMs }, signal)))
       throw new AuthError(
         'The access token has expired and could not be renewed. Pass a new one with updateAccessToken(), or sign in again.',
@@ -494,8 +490,8 @@ export class AuthenticationService extends Opaque {
   /** Uses the token of a completed sign-in. The argument that the strategy passes is ignored (AUTH-24). */
   async #onAuthenticated(): Promise<void> {
     const strategy = this.#requireStrategy()
-    if (this.#source.isAnonymousUntilLogin) {
-      this.#source = { ...this.#source, isAnonymousUntilLogin: false }
+    if (this.#source.fallback) {
+      this.#source = { ...this.#source, fallback: undefined }
       this.#current.drop()
     }
     const accessToken = await this.#renewal.replace('ordinary', signal =>
@@ -520,7 +516,7 @@ export class AuthenticationService extends Opaque {
     this.#current.forget()
     this.#renewal.end(error)
     this.#era = this.#era.end(error)
-    this.#source = { ...this.#source, anonymous: undefined, isAnonymousUntilLogin: false, isInitialized: false }
+    this.#source = { ...this.#source, anonymous: undefined, fallback: undefined, isInitialized: false }
   }
 }
 
