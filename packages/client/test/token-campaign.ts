@@ -1,59 +1,22 @@
-import { createEmulator, type Emulator, type Fault } from '@aiagent/emulator'
+import { createEmulator, type Emulator } from '@aiagent/emulator'
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
-import type { AuthenticationInput, AuthStrategyInitializeOptions } from '../src/auth/auth-strategy.ts'
+import type { AuthStrategyInitializeOptions } from '../src/auth/auth-strategy.ts'
 import { AuthenticationService } from '../src/auth/authentication-service.ts'
 import { AuthError } from '../src/errors.ts'
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
-import { jwtPayload } from '../src/util/jwt.ts'
-import { FakeProvider } from './fake-login.ts'
 import { pageWithWindow } from './fake-login-page.ts'
-import { FakeStorage, fakeToken } from './fake-service.ts'
-
-/** Where tokens come from. */
-export const SOURCES = [
-  'a token',
-  'refreshTokenFn',
-  'a provider',
-  'a strategy',
-  'an anonymous token',
-  'client credentials',
-  'a login',
-] as const
-export type Source = (typeof SOURCES)[number]
-
-/** How the function of the host, the provider or the token endpoint answers from then on. */
-export const ANSWERS = [
-  'well',
-  'network',
-  'unavailable',
-  'limit',
-  'refusal',
-  'revoked',
-  'hangs',
-  'late',
-  'blank',
-] as const
-export type Answer = (typeof ANSWERS)[number]
-
-const ENDPOINT = '*/token'
-/** The same at the token endpoint of the service. */
-const FAULTS: Partial<Record<Answer, Fault>> = {
-  network: { kind: 'cut-request', route: ENDPOINT },
-  unavailable: { kind: 'answer', route: ENDPOINT, status: 503 },
-  limit: { kind: 'rate-limit', route: ENDPOINT, retryAfterSeconds: 5 },
-  refusal: { kind: 'answer', route: ENDPOINT, status: 401 },
-  revoked: { kind: 'answer', route: ENDPOINT, status: 400, body: { error: 'invalid_grant' } },
-  hangs: { kind: 'hang-request', route: ENDPOINT },
-  late: { kind: 'delay-requests', route: ENDPOINT, ms: 20_000 },
-  blank: { kind: 'answer', route: ENDPOINT, status: 200, body: {} },
-}
-const ERRORS: Partial<Record<Answer, object>> = {
-  network: new TypeError('fetch failed'),
-  unavailable: { status: 503 },
-  limit: { status: 429 },
-  refusal: { cause: { status: 401 } },
-  revoked: { error: 'invalid_grant' },
-}
+import { FakeStorage } from './fake-service.ts'
+import {
+  type Answer,
+  claimsOf,
+  expiryOf,
+  LOGIN,
+  RENEWAL_BUFFER_MS,
+  type Source,
+  serialOf,
+  subjectOf,
+  TokenHost,
+} from './token-host.ts'
 
 export type TokenAct =
   | { readonly do: 'ask' | 'ask twice' | 'refresh' | 'update' | 'update to another user' | 'another user at the host' }
@@ -78,24 +41,6 @@ export type TokenAct =
   | { readonly do: 'expire'; readonly how: Answer; readonly isWatched: boolean }
 
 const LIFE_SECONDS = 3_600
-const LOGIN = {
-  clientId: 'app',
-  redirectUri: 'https://app.test/callback.html',
-  knownAuthorities: ['login.test'],
-  authScheme: 'popup',
-} as const
-
-interface Claims {
-  readonly sub: string
-  readonly iat: number
-  readonly exp: number
-  readonly jti: string
-}
-const claimsOf = (token: string) => jwtPayload(token) as Claims
-export const subjectOf = (token: string) => claimsOf(token).sub
-const expiryOf = (token: string) => claimsOf(token).exp * 1_000
-/** Tokens of the emulator have ascending numbers. */
-export const serialOf = (token: string) => Number(claimsOf(token).jti)
 
 /** An authentication service over one source, and what must be true of its tokens. */
 export class TokenCampaign {
@@ -104,22 +49,12 @@ export class TokenCampaign {
   readonly problems: string[] = []
   readonly #source: Source
   readonly #auth: AuthenticationService
-  readonly #identity = new FakeProvider()
+  readonly #host: TokenHost
   readonly #page = pageWithWindow({
     location: { href: 'https://app.test/', origin: 'https://app.test' },
     open: () => null,
   })
   readonly #sessionStorage = new FakeStorage()
-  #answer: Answer = 'well'
-  #lifeSeconds = LIFE_SECONDS
-  /** How often the user has changed. */
-  #users = 0
-  /** How often the host or the provider was asked for a token. */
-  #asked = 0
-  /** Calls of the host that run. */
-  #running = 0
-  /** Token of a strategy of the host. */
-  #held: string | undefined
   /** Tokens up to this number belong to a user who has left, or were replaced. */
   #floor = 0
   /** The user of the last token in use, and whether the handler of user changes has finished since. */
@@ -139,6 +74,7 @@ export class TokenCampaign {
   constructor(source: Source) {
     this.#source = source
     const { clock, emulator } = this
+    this.#host = new TokenHost(source, clock, emulator)
     const environment = {
       fetch: emulator.fetch,
       clock,
@@ -152,7 +88,7 @@ export class TokenCampaign {
       await new Promise<void>(resolve => clock.setTimeout(resolve, 100))
       this.#isChanged = true
     }
-    this.#auth = new AuthenticationService(this.#input(), { environment, onUserChange })
+    this.#auth = new AuthenticationService(this.#host.input(), { environment, onUserChange })
     this.#auth.setTokenExpiringCallback(({ expiresAt }) => {
       const token = this.#auth.getCachedToken()
       if (this.#reports.some(each => each.token === token))
@@ -180,27 +116,26 @@ export class TokenCampaign {
     const auth = this.#auth
     if (act.do === 'ask') this.#call('getToken()', auth.getToken(), true)
     else if (act.do === 'ask twice') {
-      const asked = this.#asked
+      const asked = this.#host.asked
       for (const each of [auth.getToken(), auth.getToken()]) this.#call('getToken()', each, true)
       return turnEventLoop(1).then(() => {
-        if (this.#asked > asked + 1) this.problems.push('two callers ask the host twice')
+        if (this.#host.asked > asked + 1) this.problems.push('two callers ask the host twice')
       })
     } else if (act.do === 'refresh') this.#call('refresh()', auth.refresh(), true)
     else if (act.do === 'update') this.#update()
     else if (act.do === 'update to another user') {
       // Later, the tokens of the login would be those of the previous user again.
-      if (this.#source !== 'a login') this.#users++
+      if (this.#source !== 'a login') this.#host.changeUser()
       this.#update()
     } else if (act.do === 'another user at the host') {
-      if (this.#running > 0 || this.#source === 'a login') return undefined
-      this.#users++
-      this.#held = undefined
+      if (this.#host.isRunning || this.#source === 'a login') return undefined
+      this.#host.changeUser()
     } else if (act.do === 'sign out') {
       this.#call('logout()', auth.logout())
       this.#leave()
     } else if (act.do === 'sign out elsewhere') {
-      const { listeners } = this.#identity
-      if (listeners.size > 0 && this.#answer === 'well') for (const listener of listeners) listener()
+      const { listeners } = this.#host.identity
+      if (listeners.size > 0 && this.#host.answer === 'well') for (const listener of listeners) listener()
       else this.#call('forgetUser()', auth.forgetUser())
       this.#leave()
     } else if (act.do === 'clean up') {
@@ -221,8 +156,8 @@ export class TokenCampaign {
         this.#start()
       })
     else if (act.do === 'switch') return this.#switch()
-    else if (act.do === 'answer') this.#setAnswer(act.how)
-    else if (act.do === 'live') this.#lifeSeconds = this.emulator.settings.tokenLifeSeconds = act.seconds
+    else if (act.do === 'answer') this.#host.setAnswer(act.how)
+    else if (act.do === 'live') this.emulator.settings.tokenLifeSeconds = act.seconds
     else if (act.do === 'wait') return this.clock.advance(act.ms)
     else if (act.do === 'expire') return this.#expire(act.how, act.isWatched)
     return undefined
@@ -260,7 +195,7 @@ export class TokenCampaign {
   }
 
   get #bufferMs(): number {
-    return this.#source === 'refreshTokenFn' ? 120_000 : 300_000
+    return this.#source === 'refreshTokenFn' ? RENEWAL_BUFFER_MS : 300_000
   }
 
   #call(name: string, promise: Promise<unknown>, isForToken = false): void {
@@ -300,21 +235,21 @@ export class TokenCampaign {
   /** The user signs out, here or elsewhere. The next one may sign in. */
   #leave(): void {
     if (this.#auth.getCachedToken() !== null) this.problems.push('there is a token after the sign-out')
-    this.#floor = serialOf(this.#mint())
-    this.#users++
-    this.#held = this.#seen = undefined
+    this.#floor = serialOf(this.#host.mint())
+    this.#host.changeUser()
+    this.#seen = undefined
     this.#isChanged = false
     this.#hasLeft = true
     this.#endedAt = this.#turn
   }
 
   #update(): void {
-    const token = this.#mint()
+    const token = this.#host.mint()
     const inUse = this.#auth.getCachedToken()
-    const [changes, users] = [this.#changes, this.#users]
+    const [changes, users] = [this.#changes, this.#host.users]
     const updating = this.#auth.updateToken(token).then(() => {
       const isFirst = inUse !== null && subjectOf(inUse) === 'anonymous'
-      if (isFirst && users === this.#users && changes !== this.#changes)
+      if (isFirst && users === this.#host.users && changes !== this.#changes)
         this.problems.push('the first user counts as a change of the user')
       this.#replaceUpTo(serialOf(token) - 1)
     })
@@ -333,7 +268,7 @@ export class TokenCampaign {
 
   /** Something happens while a renewal is under way, whose answer comes too late. */
   async #overtake(happen: () => void): Promise<void> {
-    this.#setAnswer('late')
+    this.#host.setAnswer('late')
     this.#call('refresh()', this.#auth.refresh(), true)
     await turnEventLoop(1)
     this.#turn++
@@ -363,8 +298,8 @@ export class TokenCampaign {
   async #expire(how: Answer, isWatched: boolean): Promise<void> {
     const { clock } = this
     const auth = this.#auth
-    this.#setAnswer('well')
-    this.#lifeSeconds = this.emulator.settings.tokenLifeSeconds = LIFE_SECONDS
+    this.#host.setAnswer('well')
+    this.emulator.settings.tokenLifeSeconds = LIFE_SECONDS
     if (!auth.getIsInitialized()) this.#start()
     await clock.advance(35_000)
     // After a sign-out elsewhere, only getToken() lets the next user sign in.
@@ -376,13 +311,14 @@ export class TokenCampaign {
     if (!token) return void this.problems.push('there is no token after a renewal')
     const expect = (what: string, asked: number, isTold: boolean) => {
       const reports = this.#reports.filter(each => each.token === token)
-      if (asked !== this.#asked) this.problems.push(`${what}: ${this.#asked} calls of the host, not ${asked} (${how})`)
+      if (asked !== this.#host.asked)
+        this.problems.push(`${what}: ${this.#host.asked} calls of the host, not ${asked} (${how})`)
       if (reports.length > 0 !== isTold) this.problems.push(`${what}: ${isTold ? 'not reported' : 'reported'} (${how})`)
       if (isTold && reports[0]?.expiresAt !== expiryOf(token)) this.problems.push(`${what}: another expiry is reported`)
     }
     auth.watchExpiry(isWatched)
-    this.#setAnswer(how)
-    const asked = this.#asked
+    this.#host.setAnswer(how)
+    const asked = this.#host.asked
     await clock.advance(expiryOf(token) - this.#bufferMs - clock.now() - 1_000)
     expect('before it is due', asked, false)
     await clock.advance(2_000)
@@ -394,12 +330,12 @@ export class TokenCampaign {
     if (this.#source !== 'refreshTokenFn') {
       expect('when it is due', asked, true)
       if (how === 'well') this.#call('getToken()', auth.getToken(), true)
-    } else if (this.#answer === 'well' || this.#answer === 'late') {
+    } else if (this.#host.answer === 'well' || this.#host.answer === 'late') {
       await clock.advance(20_000)
       expect('a renewal', asked + 1, false)
       if (auth.getCachedToken() === token) this.problems.push('a renewed token is not used')
       return
-    } else if (/refusal|revoked|hangs/.test(this.#answer)) {
+    } else if (/refusal|revoked|hangs/.test(this.#host.answer)) {
       await clock.advance(30_000)
       this.#page.comeBack()
       await clock.advance(65_000)
@@ -415,7 +351,7 @@ export class TokenCampaign {
     }
     // The look that was arranged before is the last one.
     await clock.advance(expiryOf(token) - clock.now() + 61_000)
-    const before = this.#asked
+    const before = this.#host.asked
     this.#page.comeBack()
     await clock.advance(125_000)
     expect('after the end', before, true)
@@ -428,10 +364,10 @@ export class TokenCampaign {
     await clock.advance(95_000)
     this.#expectSettled()
     this.#look()
-    this.#setAnswer('well')
+    this.#host.setAnswer('well')
     // A call of the host that hangs has thirty seconds.
     await clock.advance(31_000)
-    this.#lifeSeconds = this.emulator.settings.tokenLifeSeconds = LIFE_SECONDS
+    this.emulator.settings.tokenLifeSeconds = LIFE_SECONDS
     if (!auth.getIsInitialized()) this.#start()
     await clock.advance(1_000)
     if (this.#source === 'a token') this.#update()
@@ -449,7 +385,7 @@ export class TokenCampaign {
     await clock.advance(35_000)
     if (outcome !== true) this.problems.push(`at the end, the outcome of getToken() is ${outcome}`)
     this.#look()
-    if (this.#users === 0 && !this.#isOfService && this.#changes > 0)
+    if (this.#host.users === 0 && !this.#isOfService && this.#changes > 0)
       this.problems.push('a user who is still the same counts as another one')
     this.#call('cleanup()', auth.cleanup())
     await clock.advance(1_000)
@@ -459,87 +395,5 @@ export class TokenCampaign {
 
   #expectSettled(): void {
     for (const { name, isSettled } of this.#calls) if (!isSettled) this.problems.push(`${name} has not settled`)
-  }
-
-  // ── The host ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #setAnswer(how: Answer): void {
-    // A provider answers with a session or an error, and limits its requests itself.
-    const ofLogin = { hangs: 'late', blank: 'network' } as const
-    this.#answer = this.#source === 'a login' && (how === 'hangs' || how === 'blank') ? ofLogin[how] : how
-    this.emulator.faults.lift()
-    const fault = FAULTS[how]
-    if (fault) this.emulator.faults.add(fault)
-  }
-
-  get #user(): string {
-    return `user ${this.#users}`
-  }
-
-  #mint(): string {
-    const subject = this.#user
-    const [tenant] = this.emulator.world.tenants
-    return this.emulator.control.issueToken({ subject, lifeSeconds: this.#lifeSeconds, tenantId: tenant?.id ?? '' })
-  }
-
-  readonly #give = async (): Promise<string> => {
-    this.#asked++
-    this.#running++
-    const token = this.#mint()
-    const error = ERRORS[this.#answer]
-    try {
-      if (error) throw error
-      if (this.#answer === 'late') await new Promise<void>(resolve => this.clock.setTimeout(resolve, 20_000))
-      if (this.#answer === 'hangs') await new Promise<never>(() => {})
-      return this.#answer === 'blank' ? ' ' : token
-    } finally {
-      this.#running--
-    }
-  }
-
-  #input(): AuthenticationInput | undefined {
-    const give = this.#give
-    const { origin, world } = this.emulator
-    if (this.#source === 'an anonymous token') return undefined
-    if (this.#source === 'a token') return { type: 'pre-auth', accessToken: this.#mint() }
-    if (this.#source === 'a provider') return { getToken: give }
-    if (this.#source === 'client credentials') {
-      const tokenUrl = `${origin}/oauth/${world.tenants[0]?.id}/token`
-      return { type: 'client-credentials', config: { tokenUrl, clientId: 'demo-service', clientSecret: 'demo-secret' } }
-    }
-    if (this.#source === 'refreshTokenFn')
-      return { type: 'pre-auth', accessToken: this.#mint(), refreshTokenFn: give, expiryBufferMs: this.#bufferMs }
-    if (this.#source === 'a strategy') {
-      const refresh = async () => {
-        const known = [this.#held, this.#users]
-        const token = await give()
-        const isWanted = token.trim() && known[0] === this.#held && known[1] === this.#users
-        return isWanted ? (this.#held = token) : token
-      }
-      return {
-        initialize() {},
-        authenticate() {},
-        getToken: () => {
-          const held = this.#held
-          const isValid = held && expiryOf(held) > this.clock.now() && subjectOf(held) === this.#user
-          return isValid ? held : refresh()
-        },
-        refresh,
-        updateToken: token => void (this.#held = token),
-      }
-    }
-    const session = async () => ({
-      accessToken: await give(),
-      idToken: fakeToken({ iss: 'https://login.test', sub: this.#user }),
-    })
-    this.#identity.renewed = session
-    // A user is not asked for a renewal, and closes the window of a provider that does not answer.
-    this.#identity.signIn = async () => {
-      if (this.#answer === 'late') throw new AuthError('The window was closed.', 'popup_closed')
-      const signedIn = await session()
-      this.#asked--
-      return signedIn
-    }
-    return this.#identity.login(LOGIN)
   }
 }
