@@ -1,4 +1,4 @@
-import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { ManualClock, propertyRuns, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TimeLimitError } from '../util/abort.ts'
@@ -181,22 +181,6 @@ describe('writes to a slow store', () => {
     return { store, pending, answer, ...guard(adapter) }
   }
 
-  it('take effect in their order, for each key', async () => {
-    const { store, pending, answer, guarded } = slowStore()
-    void guarded.set('a', { value: 1, timestamp: 1 })
-    void guarded.set('a', { value: 2, timestamp: 1 })
-    void guarded.delete('a')
-    void guarded.set('b', ENTRY)
-    expect(pending).toHaveLength(2)
-    await answer(1)
-    await answer()
-    await answer()
-    expect(store.get('a')?.value).toBe(2)
-    await answer()
-    expect(store.keys()).toEqual(['b'])
-    expect(pending).toEqual([])
-  })
-
   it('are what a read that follows finds', async () => {
     const { answer, guarded } = slowStore()
     void guarded.set('a', ENTRY)
@@ -205,29 +189,57 @@ describe('writes to a slow store', () => {
     expect((await found)?.value).toBe(ENTRY.value)
   })
 
-  it('[SEC-15] do not bring back what was removed, however late they are', async () => {
-    const { store, pending, answer, guarded, clock } = slowStore()
-    void guarded.set('a', ENTRY)
+  it('may replace a later value after the time limit, until the next write', async () => {
+    const { answer, guarded, clock } = slowStore()
+    void guarded.set('a', { value: 'older', timestamp: 1 })
+    void guarded.set('a', { value: 'newer', timestamp: 2 })
     await clock.advance(2_000)
-    void guarded.delete('a')
-    await turnEventLoop()
     await answer(1)
-    await answer(0)
-    expect(store.keys()).toEqual(['a'])
     await answer()
-    expect(store.keys()).toEqual([])
-    expect(pending).toEqual([])
+    await clock.advance(30_000)
+    expect(await guarded.get('a')).toMatchObject({ value: 'older' })
+    void guarded.set('a', { value: 'newest', timestamp: 3 })
+    await answer()
+    expect(await guarded.get('a')).toMatchObject({ value: 'newest' })
   })
 
-  it('[SEC-15] belong to a removal that begins before they have an answer', async () => {
-    const { store, answer, guarded } = slowStore()
-    void guarded.set('user:a', ENTRY)
-    void guarded.removeAll('all', 'user:', () => true)
-    await turnEventLoop()
-    await answer()
-    expect(guarded.get('user:a')).toBeNull()
-    await answer()
-    expect(store.keys()).toEqual([])
+  it('[SEC-15] do not bring back what was removed, however late they are, and take effect in their order otherwise', async () => {
+    const KEYS = ['user:a', 'user:b'] as const
+    const step = fc.oneof(
+      fc.record({ does: fc.constantFrom('set', 'set', 'remove', 'remove all'), key: fc.constantFrom(...KEYS) }),
+      fc.record({ does: fc.constant('answer'), index: fc.nat(3) }),
+      fc.record({ does: fc.constant('wait'), ms: fc.constantFrom(500, 2_000, 31_000) }),
+    )
+    const check = async (steps: readonly { does: string; key?: string; index?: number; ms?: number }[]) => {
+      const { store, pending, answer, guarded, clock } = slowStore()
+      /** By key, the number of the last value, and of the last one before the last removal. */
+      const last = new Map<string, number>()
+      const removed = new Map<string, number>()
+      let count = 0
+      for (const { does, key = '', index = 0, ms = 0 } of steps) {
+        if (does === 'set' && !guarded.isResting) {
+          void guarded.set(key, { value: ++count, timestamp: 1 })
+          last.set(key, count)
+        }
+        for (const each of does === 'remove all' ? KEYS : does === 'remove' ? [key] : []) {
+          removed.set(each, count)
+          last.delete(each)
+        }
+        if (does === 'remove') void guarded.delete(key)
+        if (does === 'remove all') void guarded.removeAll('all', 'user:', () => true)?.catch(() => {})
+        if (does === 'answer') await answer(pending.length > 0 ? index % pending.length : 0)
+        if (does === 'wait') await clock.advance(ms)
+        await turnEventLoop()
+      }
+      const isPrompt = clock.monotonic() === 0
+      while (pending.length > 0) await answer(pending.length - 1)
+      for (const each of KEYS) {
+        const value = store.get(each)?.value as number | undefined
+        expect(value ?? Infinity).toBeGreaterThan(removed.get(each) ?? 0)
+        if (isPrompt) expect(value).toBe(last.get(each))
+      }
+    }
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 16 }), check), { numRuns: propertyRuns(100) })
   })
 })
 

@@ -16,14 +16,14 @@ const KEPT_REMOVALS = 1_000
 /** Called when a store failed, with the reason. */
 export type StoreWarning = (message: string, details?: { error: unknown }) => void
 
-/** The writes of one key that the store has not answered. */
+/** The writes of one key since its last removal, with that, as long as the store has not answered each of them. */
 interface OpenWrites {
-  /** The latest one. */
-  last: () => unknown
   /** Settles with the latest one, or with its time limit. */
   done: PromiseLike<unknown>
   /** Number of calls without an answer. */
   count: number
+  /** Whether the key was removed while they had no answer. */
+  isRemoved: boolean
 }
 
 /** Entries that are not read any more: their removal is in progress, or has failed. */
@@ -39,8 +39,9 @@ interface Removal {
  *
  * - After a timeout a store is not read or written for half a minute, so that a conversation waits for it once rather than
  *   with every call. Removals are always passed on.
- * - The writes of a key follow each other, and a read follows them. After one that takes effect later than its time
- *   limit, the latest one is repeated.
+ * - The writes of a key follow each other, and a read follows them. One that takes effect later than its time limit may replace
+ *   what was written since: the older value is then found until the next write. After a removal it never brings its value back:
+ *   the key is removed again, with what was written since.
  * - A removed entry is not read again until it is written again, even if the store could not remove it.
  * - A write that fails removes the entry: what the store has is older.
  */
@@ -74,15 +75,10 @@ export class StoreGuard implements CacheAdapter {
   /** As {@link get}, and asks after a timeout too: who removes an entry must know whose it is. */
   find(key: string): Awaitable<CacheEntry | null> {
     if (this.#isRemoved(key)) return null
-    try {
-      const ask = () => this.#adapter.get(key)
-      const answer: unknown = this.#writes?.get(key)?.done.then(ask, ask) ?? this.#adapter.get(key)
-      if (!isPromiseLike(answer)) return this.#entry(answer)
-      // Removed entries may be among the late answers.
-      return this.#ask(answer, null, later => (this.#isRemoved(key) ? null : this.#entry(later)))
-    } catch (error) {
-      return this.#failed(error, null)
-    }
+    const ask = () => this.#adapter.get(key)
+    // It may have been removed before a late answer.
+    const read = (answer: unknown) => (this.#isRemoved(key) ? null : this.#entry(answer))
+    return this.#answer(() => this.#writes?.get(key)?.done.then(ask, ask) ?? ask(), null, read)
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
@@ -192,7 +188,7 @@ export class StoreGuard implements CacheAdapter {
       // A store that lists its keys late may have the next user's entry by then.
       if (!matches(key) || written.has(key)) continue
       try {
-        const answer = this.#write(key, () => this.#adapter.delete(key), limitMs)
+        const answer = this.#write(key, () => this.#adapter.delete(key), limitMs, true)
         if (answer) answers.push(answer)
       } catch (error) {
         failure ??= { error }
@@ -202,53 +198,43 @@ export class StoreGuard implements CacheAdapter {
     return answers.length > 0 ? Promise.all(answers) : undefined
   }
 
-  /** Runs a write after the earlier ones of its key, which it has waited for with `isNext`. */
-  #write(key: string, write: () => unknown, limitMs: number, isNext = false): PromiseLike<void> | undefined {
-    const earlier = isNext ? undefined : this.#writes?.get(key)
-    if (earlier) {
-      const next = () => this.#write(key, write, limitMs, true)
-      earlier.last = write
-      const done = earlier.done.then(next, next)
-      earlier.done = done
-      return done
+  /**
+   * Runs a write after the earlier ones of its key.
+   *
+   * @param isRemoval whether it is repeated after each of those that takes effect later than its time limit
+   */
+  #write(key: string, write: () => unknown, limitMs: number, isRemoval = false): PromiseLike<void> | undefined {
+    const earlier = this.#writes?.get(key)
+    const turn = earlier?.done.then(nothing, nothing)
+    const next = () => {
+      // Those that have no answer yet are late.
+      if (earlier && isRemoval) earlier.isRemoved = true
+      return write()
     }
-    const answer: unknown = write()
+    const answer: unknown = turn ? turn.then(next) : write()
     if (!isPromiseLike(answer)) return undefined
-    const writes = (this.#writes ??= new Map<string, OpenWrites>())
-    const open = writes.get(key) ?? { last: write, done: answer, count: 0 }
-    writes.set(key, open)
+    const begin = () => this.#limited(answer, limitMs).then(nothing)
+    const done = turn ? turn.then(begin) : begin()
+    const open = earlier && !isRemoval ? earlier : { done, count: 0, isRemoved: false }
+    open.done = done
     open.count++
-    let isLate = false
+    const writes = (this.#writes ??= new Map<string, OpenWrites>()).set(key, open)
     const settle = () => {
-      open.count--
-      if (open.last === write) {
-        if (open.count === 0) writes.delete(key)
-      } else if (isLate) void this.#answer(() => this.#write(key, open.last, limitMs, true), undefined, nothing)
+      if (--open.count === 0 && writes.get(key) === open) writes.delete(key)
+      if (open.isRemoved) void this.delete(key)
     }
     answer.then(settle, settle)
-    const done = this.#limited(answer, limitMs).then(nothing, (error: unknown) => {
-      isLate = error instanceof TimeLimitError
-      throw error
-    })
-    if (open.last === write) open.done = done
     return done
   }
 
   /** What `read` makes of the answer of the store, or `none` when it fails. */
   #answer<T>(ask: () => unknown, none: T, read: (answer: unknown) => T): Awaitable<T> {
+    const fail = (error: unknown) => this.#failed(error, none)
     try {
       const answer = ask()
-      return isPromiseLike(answer) ? this.#ask(answer, none, read) : read(answer)
+      return isPromiseLike(answer) ? this.#limited(answer, LIMIT_MS).then(read).catch(fail) : read(answer)
     } catch (error) {
-      return this.#failed(error, none)
-    }
-  }
-
-  async #ask<T>(answer: PromiseLike<unknown>, none: T, read: (answer: unknown) => T): Promise<T> {
-    try {
-      return read(await this.#limited(answer, LIMIT_MS))
-    } catch (error) {
-      return this.#failed(error, none)
+      return fail(error)
     }
   }
 
