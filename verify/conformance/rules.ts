@@ -445,6 +445,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a message that waits while no connection is open, wanted or planned writes one warning with the three ways to open the chat',
   'REL-294':
     'whatever becomes of the session of a conversation, the chat opens again in one that the service knows, with the context that the host has set, also while the session was requested; no more are created than needed',
+  'REL-295':
+    'what a host has stored with a session that the service has forgotten belongs to the next one, also where the page is loaded again in between, and ends with the conversation',
   'REL-10':
     '`maxQueueSize` is one limit over `send()`, `ask()` and messages held for `initialize()`; `getQueueSize()` never exceeds it',
   'REL-11': 'the pause before the next question adapts to the gaps between messages of one answer, from 50 ms to 2 s',

@@ -48,8 +48,12 @@ export interface CreatedSession {
 export interface SessionKeeper {
   /** The session saved by the previous page. */
   load(signal: AbortSignal): Promise<SavedSession | undefined>
-  /** Saves the session id for the next page; `undefined` clears it. */
-  keep(id: string | undefined): void
+  /**
+   * Saves the session id for the next page; `undefined` clears it.
+   *
+   * @param isForgotten whether the service no longer knows the session: the host's data stays for the next one
+   */
+  keep(id: string | undefined, isForgotten?: boolean): void
   /** Another page has opened the session: its history belongs into the transcript. */
   join(id: string): void
 }
@@ -171,11 +175,15 @@ export class ChatSession {
     this.#needsContext = true
   }
 
-  /** Drops a session that the service no longer knows, unless another one is in use. */
-  forget(id: string | undefined): void {
+  /**
+   * Drops a session, unless another one is in use.
+   *
+   * @param isForgotten whether the service no longer knows it, so that the conversation goes on in the next one
+   */
+  forget(id: string | undefined, isForgotten = false): void {
     if (this.#id !== id) return
     this.#isOpen = false
-    this.#setId(undefined)
+    this.#setId(undefined, undefined, isForgotten)
   }
 
   /** Drops the session of the earlier user, and cancels its requests. */
@@ -253,7 +261,7 @@ export class ChatSession {
 
   /** The service does not know the session of the last opening. */
   handleRefused(): void {
-    this.forget(this.#opening?.sessionId)
+    this.forget(this.#opening?.sessionId, true)
   }
 
   /** Sends the stored context, if the session has not got it. */
@@ -342,7 +350,7 @@ export class ChatSession {
       if (!isRefused || this.#isOpen || this.#id !== id) return false
       const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
       this.#scope.reportError(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
-      this.forget(id)
+      this.forget(id, true)
       return true
     }
   }
@@ -355,15 +363,15 @@ export class ChatSession {
     return id
   }
 
-  #setId(id: string | undefined, origin?: 'created' | 'supplied'): void {
+  #setId(id: string | undefined, origin?: 'created' | 'supplied', isForgotten = false): void {
     this.#id = id
     this.#scope.facts.sessionId = this.#isOpen ? this.#opening?.sessionId : id
     this.#origin = origin
     this.#doubtfulFailures = 0
-    this.#keep(id)
+    this.#keep(id, isForgotten)
   }
 
-  #keep(id: string | undefined): void {
-    void this.#keeper?.(part => part.keep(id))
+  #keep(id: string | undefined, isForgotten = false): void {
+    void this.#keeper?.(part => part.keep(id, isForgotten))
   }
 }

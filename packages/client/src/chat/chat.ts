@@ -94,6 +94,8 @@ export class Chat {
       // A connect() that also waited for the disconnect may have begun with the old session.
       this.#close()
       reset()
+      // What the host has stored with a session that the service has forgotten belongs to the conversation that ends.
+      if (session.id === undefined) session.forget(undefined)
       if (created !== undefined) session.adopt(created)
       else if (sessionId !== undefined) session.supply(sessionId)
       await this.connect(signal)

@@ -1,3 +1,4 @@
+import { paths } from '@aiagent/protocol'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { passing, payloadsOf, requestsTo, sessionBodies } from '../../test/agent-harness.ts'
@@ -61,6 +62,45 @@ describe('a session that the service no longer knows', () => {
     await eventually(() => agent.isConnected())
     expect(session()).not.toBe(lost)
     expect([asked(), sessionsAsked(emulator)]).toEqual([3, 2])
+  })
+})
+
+describe('[REL-295] the data of a session that the service has forgotten', () => {
+  /** The chat has lost its session, and the service creates no other one. */
+  async function setUpForgotten() {
+    const parts = setUpTab({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
+    const { clock, emulator, open, session } = parts
+    const { agent } = await open()
+    await agent.setSessionData('half a sentence')
+    emulator.faults.add({ kind: 'answer', route: paths.session('help'), status: 503, times: 1_000 })
+    emulator.control.forgetSession(session())
+    await eventually(() => !agent.isConnected())
+    await clock.advance(1)
+    await eventually(() => agent.getSessionId() === null)
+    return { ...parts, agent }
+  }
+
+  it('are those of the next one, also where the page is loaded again before there is one', async () => {
+    const { emulator, open, agent } = await setUpForgotten()
+    expect(await agent.getSessionData()).toBe('half a sentence')
+    await agent.setSessionData('a sentence')
+    await agent.destroy()
+    emulator.faults.lift()
+    const next = await open()
+    expect(await next.agent.getSessionData()).toBe('a sentence')
+    await next.agent.destroy()
+    const last = await open()
+    expect(await last.agent.getSessionData()).toBe('a sentence')
+  })
+
+  it('end with the conversation', async () => {
+    const { clock, emulator, agent, kept, sessionStorage } = await setUpForgotten()
+    emulator.faults.lift()
+    await passing(clock, agent.restartConnection())
+    expect(await agent.getSessionData()).toBeUndefined()
+    expect(kept()).toEqual([agent.getSessionId()])
+    await passing(clock, agent.logout())
+    expect(JSON.stringify([...sessionStorage.items])).not.toContain('sentence')
   })
 })
 

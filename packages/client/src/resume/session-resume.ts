@@ -134,8 +134,12 @@ export class SessionResume implements SessionKeeper {
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
     if (this.#isTabs) own?.forget(this.#names, { user: this.#user }).catch(error => this.#scope.reportLeft(error))
     if (!group) return own?.take(key)
-    const id = await group.take(key, async () => own?.take(key))
-    if (id === undefined) own?.drop()
+    let left: string | undefined
+    const id = await group.take(key, async () => {
+      left = await own?.take(key)
+      return left
+    })
+    if (id === undefined) own?.drop(left === undefined)
     else own?.keep(id, key)
     return id
   }

@@ -10,7 +10,8 @@ export const SESSION_VERSION = 1
 
 /** The session, and the host's data of it. */
 interface KeptSession {
-  readonly sessionId: string
+  /** Absent where the service has forgotten it: the data belong to the one that continues the conversation. */
+  readonly sessionId?: string | undefined
   readonly data?: unknown
 }
 
@@ -22,8 +23,6 @@ export class StoredSession {
   readonly #window: PageWindow | undefined
   readonly #left: HandedOver
   #session: KeptSession | undefined
-  /** Data of a session that the service has forgotten, for the one that continues the conversation. */
-  #forgottenData: unknown
   /** Whether the page is in the back/forward cache, or about to end. */
   #isAway = false
   #isGone = false
@@ -60,9 +59,9 @@ export class StoredSession {
         stored = await this.#occupy(key)
       }
       // With `tabs`, other tabs name the session: the data of the page before is in the store of this tab.
-      const data = isMoving ? undefined : this.#forgottenData
+      const forgotten = isMoving ? stored : kept
+      const data = forgotten?.sessionId === undefined ? forgotten?.data : undefined
       this.#session = [kept, stored].find(each => each?.sessionId === sessionId) ?? sessionWith(sessionId, data)
-      this.#forgottenData = undefined
       await this.#store()
     })
   }
@@ -90,8 +89,7 @@ export class StoredSession {
    */
   drop(isForgotten = false): void {
     void this.#after(() => {
-      this.#forgottenData = isForgotten ? this.#session?.data : undefined
-      this.#session = undefined
+      this.#session = isForgotten ? sessionWith(undefined, this.#session?.data) : undefined
       return this.#store()
     })
   }
@@ -104,7 +102,7 @@ export class StoredSession {
   async forget(parts: KeyParts, except?: KeyParts): Promise<void> {
     await this.#left.remove(async () => {
       if (this.#isGone) return
-      if (this.#left.isOf(parts, except)) this.#session = this.#forgottenData = undefined
+      if (this.#left.isOf(parts, except)) this.#session = undefined
       await this.#left.forget(parts, except)
     })
   }
@@ -120,7 +118,7 @@ export class StoredSession {
     this.#window?.removeEventListener('pageshow', this.#shown)
     await this.#left.runWithin(RELEASE_LIMIT_MS, async () => {
       if (this.#isGone) return
-      await this.#left.free(this.#session)
+      await this.#left.free(this.#kept)
       this.#left.leave()
       this.#isGone = true
     })
@@ -142,8 +140,15 @@ export class StoredSession {
     })
   }
 
+  /** What the next page needs. */
+  get #kept(): KeptSession | undefined {
+    const { sessionId, data } = this.#session ?? {}
+    return sessionId === undefined && data === undefined ? undefined : this.#session
+  }
+
   #store(): Promise<void> {
-    return this.#isAway && this.#session ? this.#left.free(this.#session) : this.#left.write(this.#session)
+    const session = this.#kept
+    return this.#isAway && session ? this.#left.free(session) : this.#left.write(session)
   }
 
   async #occupy(key: string): Promise<KeptSession | undefined> {
@@ -158,10 +163,10 @@ export class StoredSession {
 function read(value: unknown): KeptSession | undefined {
   if (!isJsonObject(value)) return undefined
   const { sessionId, data } = value
-  if (typeof sessionId !== 'string' || !isUsableSessionId(sessionId)) return undefined
-  return sessionWith(sessionId, data)
+  const isUsable = sessionId === undefined || (typeof sessionId === 'string' && isUsableSessionId(sessionId))
+  return isUsable ? sessionWith(sessionId, data) : undefined
 }
 
-function sessionWith(sessionId: string, data: unknown): KeptSession {
-  return data === undefined ? { sessionId } : { sessionId, data }
+function sessionWith(sessionId: string | undefined, data: unknown): KeptSession {
+  return { ...(sessionId !== undefined && { sessionId }), ...(data !== undefined && { data }) }
 }
