@@ -401,7 +401,9 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable('updateAccessToken()')
     const { authentication, chat } = this.parts
     await authentication.updateToken(token, options)
-    chat.offerToken(token)
+    // A later call may have replaced it meanwhile, and sent its own.
+    const inUse = authentication.getCachedToken()
+    if (inUse !== null) chat.offerToken(inUse)
   }
 
   /** Changes the state, and reports the new phase. */

@@ -274,14 +274,17 @@ export class AuthenticationService extends Opaque {
     const ends = expiresAt ?? Infinity
     const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#environment.clock.now())
     const until = !strategy.acceptsTokens || (isBorrowed && strategy.autoRenews) ? renewed : isBorrowed && ends
+    let passedOn: Promise<void> | undefined
     await this.#renewal.replace('supplied', async signal => {
       const arrived = { token: given, isAnonymous: false, bufferMs: strategy.expiryBufferMs, userChanged, until }
       await this.#current.adopt(arrived, signal)
+      // Before a renewal asks it. A later token may have replaced this one meanwhile, or the user has signed out.
+      if (!isBorrowed && this.#current.value === given)
+        passedOn = this.#call('updateToken()', () => strategy.updateToken(given))
+      passedOn?.catch(() => {})
       return given
     })
-    // A later one may have replaced it meanwhile, or the user has signed out.
-    if (isBorrowed || this.#current.value !== given) return
-    await this.#call('updateToken()', () => strategy.updateToken(given))
+    await passedOn
   }
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */

@@ -313,6 +313,17 @@ const PAGE_ACT: fc.Arbitrary<PageAct> = fc.oneof(
   { weight: 6, arbitrary: waitOf(0, 5, 50, 1_000, 13_000, 31_000, 3_310_000) },
 )
 
+/** Tokens of one user that replace each other in one turn: none is sent or used behind a later one. */
+const REPLACED_AT_ONCE: PageAct[][] = [
+  [{ do: 'connect' }, { do: 'update' }, { do: 'update' }, { do: 'update' }],
+  [
+    { do: 'update' },
+    { do: 'fault', fault: { kind: 'answer', status: 401, times: 1 } },
+    { do: 'update' },
+    { do: 'connect' },
+  ],
+]
+
 describe('the requests of an agent', () => {
   it.each(HOSTS)(
     '[SEC-15] [SEC-16] [SEC-60] [REL-110] carry no token of a user who has left, whatever happens: %s',
@@ -323,7 +334,10 @@ describe('the requests of an agent', () => {
         await page.play(acts)
         expect([...page.problems, ...unhandled.splice(0)]).toEqual([])
       }
-      await fc.assert(fc.asyncProperty(fc.array(PAGE_ACT, { maxLength: 12 }), check), { numRuns: propertyRuns(25) })
+      await fc.assert(fc.asyncProperty(fc.array(PAGE_ACT, { maxLength: 12 }), check), {
+        numRuns: propertyRuns(25),
+        examples: REPLACED_AT_ONCE.map(acts => [acts]),
+      })
     },
     120_000,
   )
