@@ -14,7 +14,7 @@ import {
   fetchPatiently,
   type RateLimitCallback,
   TOKEN_WAIT_MS,
-} from '../platform/patient-fetch.ts'
+} from '../platform/http.ts'
 import { isLoopbackHost, isOnThisMachine } from '../util/address.ts'
 import { tokenIn } from '../util/jwt.ts'
 import { objectIn } from '../util/values.ts'

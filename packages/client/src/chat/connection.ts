@@ -3,7 +3,7 @@ import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, notInitialized, SDKError } from '../errors.ts'
 import type { ChatClosed, CloseCause } from '../events.ts'
 import type { Clock, SocketCloseEvent } from '../platform/environment.ts'
-import { readRetryAfter } from '../platform/patient-fetch.ts'
+import { readRetryAfter } from '../platform/http.ts'
 import {
   DEAD_CONNECTION_REASON,
   FRAME_TOO_LARGE_CODE,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRetryAfter } from './patient-fetch.ts'
+import { readRetryAfter } from './http.ts'
 
 const NOW = Date.UTC(2026, 0, 31, 23, 59, 50)
 

@@ -1,7 +1,7 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions, AuthError, SDKError } from '../errors.ts'
+import { describeUnreadable, FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/http.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
-import { describeUnreadable, FetchFailure, fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { jwtPayload, withoutTokens } from '../util/jwt.ts'
 import { isDeeperThan } from '../util/values.ts'
 

@@ -2,7 +2,7 @@ import { type DeploymentInfo, ProtocolError, QUERY, type Reader, restBase } from
 import { ApiError, AuthError } from '../errors.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { RateLimitCallback } from '../platform/patient-fetch.ts'
+import type { RateLimitCallback } from '../platform/http.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { KeyedStore, KINDS } from '../storage/keyed-store.ts'
 import { untilAborted } from '../util/abort.ts'

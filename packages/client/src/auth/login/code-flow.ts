@@ -23,7 +23,7 @@ import {
   type Patience,
   type RateLimitCallback,
   TOKEN_WAIT_MS,
-} from '../../platform/patient-fetch.ts'
+} from '../../platform/http.ts'
 import { jwtPayload, subjectOf } from '../../util/jwt.ts'
 import { wellFormed } from '../../util/text.ts'
 import { objectIn } from '../../util/values.ts'

@@ -2,7 +2,7 @@ import { type AgentAuthDetails, type DeploymentInfo, type OAuthMetadata, paths, 
 import { AuthError } from '../../errors.ts'
 import { readInitParams } from '../../init-params.ts'
 import type { Environment } from '../../platform/environment.ts'
-import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
+import type { RateLimitCallback } from '../../platform/http.ts'
 import { KeyedStore, KINDS } from '../../storage/keyed-store.ts'
 import { isLoopbackHost, isOnThisMachine, isWebAddress } from '../../util/address.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'

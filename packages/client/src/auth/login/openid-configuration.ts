@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { FetchFailure, fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { FetchFailure, fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/http.ts'
 import { withTimeLimit } from '../../util/abort.ts'
 import { isLoopbackHost, isWebAddress } from '../../util/address.ts'
 import { objectIn } from '../../util/values.ts'

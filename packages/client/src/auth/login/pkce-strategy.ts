@@ -1,6 +1,6 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import { TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { TOKEN_WAIT_MS } from '../../platform/http.ts'
 import { removeExpiredEntries } from '../../storage/keyed-store.ts'
 import { isWebAddress } from '../../util/address.ts'
 import { JoinedTask } from '../../util/joined-task.ts'

@@ -56,7 +56,7 @@ export async function fetchPatiently(
   // Some platforms load files, data or other things where the scheme says so.
   if (URL.canParse(address) && !isWebAddress(address)) {
     const problem = `a request must have https or http, and not the scheme ${new URL(address).protocol}`
-    throw new FetchFailure('network', undefined, undefined, problem)
+    throw new FetchFailure('network', problem)
   }
   const { clock } = environment
   const endsAt = clock.monotonic() + limitMs
@@ -114,20 +114,12 @@ export class FetchFailure extends Error {
   /** Status of a response that began. */
   readonly status: number | undefined
 
-  constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown, message = WORDS[reason]) {
-    super(cause instanceof UnusableResponse ? cause.message : message, { cause })
+  constructor(reason: FetchFailureReason, message: string, status?: number, cause?: unknown) {
+    super(message, { cause })
     this.reason = reason
     // A page reads the status 0 of a redirect.
     this.status = status || undefined
   }
-}
-
-const WORDS: Record<FetchFailureReason, string> = {
-  network: 'the service could not be reached',
-  timeout: 'there was no complete response in time',
-  aborted: 'the request was aborted',
-  body: 'the response broke off',
-  redirect: 'a request with a token or a body follows no redirect',
 }
 
 /**
@@ -142,9 +134,9 @@ async function fetchText(
   environment: NetworkPlatform,
   address: string,
   init: RequestInit,
-  signal?: AbortSignal,
-  skipBody = false,
-  limitMs = REQUEST_LIMIT_MS,
+  signal: AbortSignal | undefined,
+  skipBody: boolean | undefined,
+  limitMs: number,
 ): Promise<FetchedText> {
   let status: number | undefined
   const isPublic = init.method === 'GET' && !(init.headers && 'Authorization' in init.headers)
@@ -156,7 +148,7 @@ async function fetchText(
       status = response.status
       if (redirect && isRedirect(response)) {
         response.body?.cancel?.().catch(() => {})
-        throw new UnusableResponse('redirect', describeRedirect(address, response))
+        throw new FetchFailure('redirect', describeRedirect(address, response), status)
       }
       if (skipBody && response.ok) {
         response.body?.cancel().catch(() => {})
@@ -166,17 +158,16 @@ async function fetchText(
       const now = environment.clock.now()
       const retryAfterMs = readRetryAfter(response.headers?.get?.('retry-after'), date, now)
       const redirectedTo = response.redirected && URL.canParse(response.url) ? new URL(response.url).origin : undefined
-      return { ok: response.ok, status, retryAfterMs, date, redirectedTo, text: await readText(response) }
+      return { ok: response.ok, status, retryAfterMs, date, redirectedTo, text: await readText(response, status) }
     })
   } catch (cause) {
-    const reason = reasonOf(cause, status, signal)
-    const message =
-      reason === 'network'
-        ? await unreachable(environment, address, cause, signal, isPublic)
-        : reason === 'timeout'
-          ? `there was no complete response within ${Math.ceil(limitMs / 1000)} seconds`
-          : undefined
-    throw new FetchFailure(reason, status, cause, message)
+    const failure = (reason: FetchFailureReason, message: string) => new FetchFailure(reason, message, status, cause)
+    if (signal?.aborted) throw failure('aborted', 'the request was aborted')
+    if (cause instanceof FetchFailure) throw cause
+    if (cause instanceof TimeLimitError)
+      throw failure('timeout', `there was no complete response within ${Math.ceil(limitMs / 1000)} seconds`)
+    if (status !== undefined) throw failure('body', 'the response broke off')
+    throw failure('network', await unreachable(environment, address, cause, signal, isPublic))
   }
 }
 
@@ -210,24 +201,14 @@ function describeRedirect(address: string, { headers, redirected, status, url }:
   const target = redirected ? url : headers?.get?.('location')
   const to = target && URL.canParse(target, address) ? ` to ${new URL(target, address).origin}` : ''
   const code = redirected || !status ? '' : ` (HTTP ${status})`
-  return `${new URL(address).origin} answered with a redirect${to}${code}; ${WORDS.redirect}`
-}
-
-/** A response that began and is not used. */
-class UnusableResponse extends Error {
-  readonly reason: 'body' | 'redirect'
-
-  constructor(reason: 'body' | 'redirect', message: string) {
-    super(message)
-    this.reason = reason
-  }
+  return `${new URL(address).origin} answered with a redirect${to}${code}; a request with a token or a body follows no redirect`
 }
 
 /**
  * Reads a body in chunks, so that an endless one is aborted at the limit. Some platforms have no streams, and the stand-in
  * of a test often has nothing but `json()`.
  */
-async function readText(response: Partial<Response>): Promise<string> {
+async function readText(response: Partial<Response>, status: number): Promise<string> {
   const reader = response.body?.getReader?.()
   if (!reader) return response.text?.() ?? JSON.stringify(await response.json?.()) ?? ''
   const decoder = new TextDecoder()
@@ -239,17 +220,10 @@ async function readText(response: Partial<Response>): Promise<string> {
     bytes += value.byteLength
     if (bytes > MAX_BODY_BYTES) {
       reader.cancel().catch(() => {})
-      throw new UnusableResponse('body', `the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`)
+      throw new FetchFailure('body', `the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`, status)
     }
     text += decoder.decode(value, { stream: true })
   }
-}
-
-function reasonOf(cause: unknown, status: number | undefined, signal: AbortSignal | undefined): FetchFailureReason {
-  if (signal?.aborted) return 'aborted'
-  if (cause instanceof TimeLimitError) return 'timeout'
-  if (cause instanceof UnusableResponse) return cause.reason
-  return status === undefined ? 'network' : 'body'
 }
 
 /** The three forms of a date in HTTP: of RFC 1123, of RFC 850, and of C's `asctime()`. */
