@@ -75,10 +75,19 @@ export class StoreGuard implements CacheAdapter {
   /** As {@link get}, and asks after a timeout too: who removes an entry must know whose it is. */
   find(key: string): Awaitable<CacheEntry | null> {
     if (this.#isRemoved(key)) return null
-    const ask = () => this.#adapter.get(key)
-    // It may have been removed before a late answer.
-    const read = (answer: unknown) => (this.#isRemoved(key) ? null : this.#entry(answer))
-    return this.#answer(() => this.#writes?.get(key)?.done.then(ask, ask) ?? ask(), null, read)
+    try {
+      const ask = () => this.#adapter.get(key)
+      const answer: unknown = this.#writes?.get(key)?.done.then(ask, ask) ?? this.#adapter.get(key)
+      if (!isPromiseLike(answer)) return this.#entry(answer)
+      // Removed entries may be among the late answers.
+      return this.#answer(
+        () => answer,
+        null,
+        later => (this.#isRemoved(key) ? null : this.#entry(later)),
+      )
+    } catch (error) {
+      return this.#failed(error, null)
+    }
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
