@@ -71,7 +71,7 @@ export interface MessageList {
    */
   updateDelivery(id: string, delivery?: DeliveryState): ConversationMessage | undefined
   /** Begins a session: ratings reach it alone, and another of its answers may have the same id. It knows nothing of the others. */
-  enter(sessionId: string | undefined): void
+  enter(sessionId: string | null | undefined): void
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
   /** Masking replaced parts of a text that is about to be shown. Returns where. */
   mask(preview: MaskingPreview): readonly TextRange[]
@@ -305,14 +305,13 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       read([])
     },
     settle(isFinal) {
-      if (left) enter(agent.getSessionId() ?? undefined)
+      if (left) enter(agent.getSessionId())
       if (isFinal) left = undefined
     },
     trim(entries) {
       // They are older than what was dropped.
       earlier = NONE
-      const first = entries.find(plainOf)
-      const id = first && plainOf(first)?.id
+      const id = entries.map(plainOf).find(Boolean)?.id
       const index = items.findIndex(item => item.id === id)
       items = index < 0 ? [] : items.slice(index)
       touch()
@@ -358,7 +357,7 @@ function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionI
 
 /** The messages of the previous conversation. A chat with colleagues that was still open ends there. */
 function closed(items: readonly ConversationMessage[]): readonly ConversationMessage[] {
-  const { id, time } = items.at(-1) ?? {}
+  const last = items.at(-1)
   const isOpen = (items.findLast(({ mark }) => mark)?.mark ?? 'desk_closed') !== 'desk_closed'
   const mark = {
     author: 'colleague',
@@ -367,21 +366,20 @@ function closed(items: readonly ConversationMessage[]): readonly ConversationMes
     content: '',
     messageId: undefined,
   } as const
-  return isOpen && time !== undefined ? [...items, create({ ...mark, id: `${id} closed`, time })] : items
+  return isOpen && last ? [...items, create({ ...mark, id: `${last.id} closed`, time: last.time })] : items
 }
 
 /** A message of the agent in a session that is over: it cannot be rated or answered any more. */
 const past = (item: ConversationMessage) => changed(item, { canRate: false, canChoose: false, input: undefined })
 
 /**
- * A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. Nobody waits any more
- * for the desk to confirm a message.
+ * A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. Only a
+ * desk takes time for `sending`, and nobody waits for it any more.
  */
 function over(item: ConversationMessage): ConversationMessage {
   const { escalation, delivery } = item
-  const isLost = delivery === 'sending' && isOfDesk(item)
-  const ways = escalation?.options.length ? escalationOf('alternate', { options: [...escalation.options] }) : undefined
-  return changed(past(item), { escalation: ways, delivery: isLost ? 'unknown' : delivery })
+  const ways = escalation?.options[0] && escalationOf('alternate', { options: [...escalation.options] })
+  return changed(past(item), { escalation: ways, delivery: delivery === 'sending' ? 'unknown' : delivery })
 }
 
 const isOfDesk = ({ author, messageId }: ConversationMessage) =>
