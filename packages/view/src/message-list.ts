@@ -311,7 +311,8 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     trim(entries) {
       // They are older than what was dropped.
       earlier = NONE
-      const id = entries.map(plainOf).find(Boolean)?.id
+      const first = entries.find(plainOf)
+      const id = first && plainOf(first)?.id
       const index = items.findIndex(item => item.id === id)
       items = index < 0 ? [] : items.slice(index)
       touch()

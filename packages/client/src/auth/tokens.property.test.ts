@@ -336,7 +336,7 @@ describe('the requests of an agent', () => {
       }
       await fc.assert(fc.asyncProperty(fc.array(PAGE_ACT, { maxLength: 12 }), check), {
         numRuns: propertyRuns(25),
-        examples: REPLACED_AT_ONCE.map(acts => [acts]),
+        examples: REPLACED_AT_ONCE.map((acts): [PageAct[]] => [acts]),
       })
     },
     120_000,
