@@ -54,11 +54,8 @@ export interface InitializedAgent {
   availablePortals?: readonly Portal[]
 }
 
-/** With receipts: how many messages may be without one before new ones wait. */
-const WINDOW = 1_000
-
 /** What the service can prove of the messages on its wire: the policy that follows from the extensions that it announces. */
-export class Wire {
+interface Wire {
   /** Whether the service confirms each message by its id: only then is it asked by a repetition, and otherwise by a history. */
   readonly confirms: boolean
   /** Whether it numbers its frames, and repeats what was missed after a reconnect, in order. */
@@ -67,20 +64,14 @@ export class Wire {
   readonly answersPings: boolean
   /** How many messages may be without evidence before new ones wait. */
   readonly window: number
-
-  /** @param capabilities those that the deployment announces */
-  constructor(capabilities?: readonly string[] | null) {
-    this.confirms = capabilities?.includes(CAPABILITY.RECEIPTS) === true
-    this.replays = capabilities?.includes(CAPABILITY.RESUME) === true
-    this.answersPings = this.confirms || this.replays
-    this.window = this.confirms ? WINDOW : Infinity
-  }
-
-  /** Whether the service recognizes a repetition of a message. */
-  recognizes({ persona }: { readonly persona: string }): boolean {
-    return this.confirms && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
-  }
+  /** The authors of whose messages it recognizes a repetition. */
+  readonly recognized: readonly string[]
 }
+
+const PLAIN: Wire = { confirms: false, replays: false, answersPings: false, window: Infinity, recognized: [] }
+
+/** With receipts. */
+const CONFIRMED = { confirms: true, answersPings: true, window: 1_000, recognized: [PERSONA.CUSTOMER, PERSONA.SYSTEM] }
 
 /**
  * Facts about the deployment, the agent, the user and the session. The lifecycle and the session write them, every other
@@ -91,7 +82,7 @@ export class AgentFacts {
   /** Set by {@link setDeployment}; stays known when the user changes. */
   deployment: Deployment | undefined
   /** The plain one until the deployment is known. Set by {@link setDeployment}. */
-  wire = new Wire()
+  wire = PLAIN
   /** Details of the configured agent. Set by {@link setAgent}. */
   agent: AgentDetails | undefined
   /** Id that the chat runs under: of the selected agent, else of the configured one. */
@@ -116,7 +107,11 @@ export class AgentFacts {
   /** The deployment is known: sets it, and returns it. */
   setDeployment(deployment: Deployment): Deployment {
     this.deployment = deployment
-    this.wire = new Wire(deployment.deployment.capabilities)
+    this.wire = {
+      ...PLAIN,
+      ...(this.hasCapability(CAPABILITY.RESUME) && { replays: true, answersPings: true }),
+      ...(this.hasCapability(CAPABILITY.RECEIPTS) && CONFIRMED),
+    }
     return deployment
   }
 

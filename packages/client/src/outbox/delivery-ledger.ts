@@ -133,8 +133,8 @@ export class DeliveryLedger {
   }
 
   /** Whether the service recognizes a repetition of the message. */
-  hasKey({ message }: DeliveryRecord): boolean {
-    return this.#scope.facts.wire.recognizes(message)
+  hasKey({ message: { persona } }: DeliveryRecord): boolean {
+    return this.#scope.facts.wire.recognized.includes(persona)
   }
 
   /** Whether an entry was written in the present session, as far as is known. */
