@@ -29,11 +29,11 @@ describeInPages('a queue that survives its page, in a page', at => {
         open.onsuccess = () => resolve(open.result)
       })
       const all = database.transaction('entries').objectStore('entries').getAll()
-      const entries = await new Promise<{ value: { left: { data: string }[] } }[]>(resolve => {
+      const entries = await new Promise<{ value: { left: { content: string }[] } }[]>(resolve => {
         all.onsuccess = () => resolve(all.result)
       })
       database.close()
-      return entries.flatMap(({ value }) => value.left.map(({ data }) => JSON.parse(data).content as string))
+      return entries.flatMap(({ value }) => value.left.map(({ content }) => content))
     })
   const untilStored = (page: Page, count: number) => expect.poll(() => storedTexts(page)).toHaveLength(count)
   const goOffline = () => {
