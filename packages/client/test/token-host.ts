@@ -75,7 +75,7 @@ export const serialOf = (token: string) => Number(claimsOf(token).jti)
 /** How long before its expiry a token is renewed by the function of the host, in milliseconds. */
 export const RENEWAL_BUFFER_MS = 120_000
 
-/** The host with its users, the provider and the token endpoint: one source of tokens, which answers as it is told. */
+/** A simulated host, with its users, login provider and token endpoint. A test chooses how it answers. */
 export class TokenHost {
   readonly identity = new FakeProvider()
   readonly #source: Source

@@ -374,8 +374,8 @@ function closed(items: readonly ConversationMessage[]): readonly ConversationMes
 const past = (item: ConversationMessage) => changed(item, { canRate: false, canChoose: false, input: undefined })
 
 /**
- * A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. Only a
- * desk takes time for `sending`, and nobody waits for it any more.
+ * A message of a conversation that the user has left. Of a hand-over, what leads to a person without it stays. Only messages to
+ * a desk remain in `sending` for a while, and no confirmation follows once the user has left.
  */
 function over(item: ConversationMessage): ConversationMessage {
   const { escalation, delivery } = item

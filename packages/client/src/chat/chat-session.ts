@@ -51,7 +51,7 @@ export interface SessionKeeper {
   /**
    * Saves the session id for the next page; `undefined` clears it.
    *
-   * @param isForgotten whether the service no longer knows the session: the host's data stays for the next one
+   * @param isForgotten true if the service no longer knows the session: the host's data then stays for the next one
    */
   keep(id: string | undefined, isForgotten?: boolean): void
   /** Another page has opened the session: its history belongs into the transcript. */
@@ -178,7 +178,7 @@ export class ChatSession {
   /**
    * Drops a session, unless another one is in use.
    *
-   * @param isForgotten whether the service no longer knows it, so that the conversation goes on in the next one
+   * @param isForgotten true if the service no longer knows it: the conversation then continues in the next session
    */
   forget(id: string | undefined, isForgotten = false): void {
     if (this.#id !== id) return

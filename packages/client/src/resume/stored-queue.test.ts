@@ -35,6 +35,20 @@ describe('persistQueue', () => {
     await agent.destroy()
   })
 
+  it('[REL-88] protects the data of restored messages from changes by the host', async () => {
+    const { page } = setUpHost()
+    const first = page()
+    await first.agent.initialize()
+    await first.agent.send({ persona: 'customer', role: 'human', messageData: { order: { id: 7 } } })
+    await first.agent.destroy()
+    const { agent } = page()
+    await agent.initialize()
+    const data = agent.getTranscript()[0]?.message.messageData
+    expect(data).toEqual({ order: { id: 7 } })
+    expect([data, data?.['order']].every(Object.isFrozen)).toBe(true)
+    await agent.destroy()
+  })
+
   it.each([false, true])(
     '[REL-88] [REL-91] stores nothing that the agent said, and no message that has arrived (receipts: %s)',
     async hasReceipts => {

@@ -2,6 +2,7 @@ import { storedUser } from '../auth/authentication-service.ts'
 import type { ResolvedConfig } from '../check-config.ts'
 import type { DeliveryRecord } from '../log/delivery.ts'
 import type { TranscriptEntry } from '../log/entry.ts'
+import { detachMessage } from '../log/message.ts'
 import {
   isSnapshot,
   type MessageSnapshot,
@@ -427,6 +428,8 @@ function toStored(
 /** A stored message as an entry of the outbox. */
 function toEntry({ written, ...snapshot }: StoredMessage): DeliveryRecord {
   const entry = recordOf(snapshot)
+  // Frozen: what a listener changes is not sent.
+  entry.message = detachMessage(entry.message, entry.message.toPayloadString())
   return written ? { ...entry, state: 'sent', written: writtenElsewhere(written.sessionFingerprint) } : entry
 }
 
